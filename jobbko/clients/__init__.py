@@ -1,0 +1,82 @@
+"""One module for each service we call. They share this HTTP seam and one reading of status codes.
+
+A client speaks the service's language on one side and plain values on the other, and raises only classes from
+jobbko.errors. It touches no database and knows no job.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from email.utils import parsedate_to_datetime
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx
+
+import jobbko
+from jobbko import settings
+from jobbko.errors import Charged, Missing, Throttled
+
+#: The one seam for tests: they replace it with a transport of their own.
+transport: httpx.BaseTransport | None = None
+
+#: Asked before each request with the service's name; broker.py fills it with the global rates.
+permit: Callable[[str], None] = lambda service: None  # noqa: E731
+
+
+def request(
+    method: str, url: str, *, service: str, timeout: float = 30, limit: int = 32 * 1024 * 1024, **kwargs: Any
+) -> httpx.Response:
+    """The whole response, if it is a success; else the error class that says what to do about it.
+
+    404, 410 → Missing; 408, 425, 429 and 5xx, no answer, no connection → Throttled; other 4xx → Charged("content").
+    An answer of more than `limit` bytes is not read to its end: Charged("content").
+    """
+    permit(service)
+    try:
+        with (
+            httpx.Client(transport=transport, timeout=timeout, follow_redirects=True, headers=_manners()) as http,
+            http.stream(method, url, **kwargs) as response,
+        ):
+            _judge(service, f"{method} {url}: {response.status_code}", response)
+            response._content = _bounded(response, limit, url)
+            return response
+    except httpx.TransportError as error:
+        raise Throttled(service, message=f"{method} {url}: {type(error).__name__} {error}") from error
+
+
+def _manners() -> dict[str, str]:
+    contact = f" ( {settings.CONTACT} )" if settings.CONTACT else ""
+    return {"User-Agent": f"jobbko/{jobbko.__version__}{contact}"}
+
+
+def _judge(service: str, said: str, response: httpx.Response) -> None:
+    match response.status_code:
+        case code if code < 400:
+            return
+        case 404 | 410:
+            raise Missing(said)
+        case code if code in (408, 425, 429) or code >= 500:
+            raise Throttled(service, retry_after=retry_after(response), message=said)
+    raise Charged("content", said)
+
+
+def retry_after(response: httpx.Response) -> float | None:
+    """Seconds from now that the Retry-After header asks for (RFC 9110 10.2.3: a number or a date), if it does."""
+    raw = response.headers.get("Retry-After", "").strip()
+    if raw.isdigit():
+        return float(raw)
+    try:
+        return max(0.0, (parsedate_to_datetime(raw) - datetime.now(UTC)).total_seconds())
+    except (TypeError, ValueError):
+        return None
+
+
+def _bounded(response: httpx.Response, limit: int, url: str) -> bytes:
+    parts, size = [], 0
+    for part in response.iter_bytes():
+        size += len(part)
+        if size > limit:
+            raise Charged("content", f"{url} sent more than {limit} bytes")
+        parts.append(part)
+    return b"".join(parts)

@@ -1,0 +1,1 @@
+"""The job engine: Dramatiq on Postgres."""

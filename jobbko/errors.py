@@ -1,0 +1,82 @@
+"""Why a job did not finish, and therefore what happens to it next.
+
+JobError
+  Missing      the subject is gone: the job is done, quietly
+  Throttled    a service said when to come back: free of charge, at that time
+  GateClosed   something outside is not available: free of charge, when it is again
+  LeaseLost    another worker has the job now: stop, write nothing
+  Charged      the job failed in a way that was foreseen: counts as an attempt, retried with backoff
+  Permanent    it can never work: dead letter at once, a person must look
+
+Anything else that is raised is a bug: charged as `internal`, with its traceback.
+The class is the whole verdict. Nobody asks which service raised it.
+
+UserError stands apart: a person's mistake at the command line or in a setting, told in one sentence with its remedy.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+
+class JobError(Exception):
+    """A failure that the author of the job foresaw."""
+
+    #: What the attempt is filed under in `job_attempt.class`.
+    kind = "internal"
+
+
+class Missing(JobError):
+    """What the job is about no longer exists."""
+
+    kind = "missing"
+
+
+class Throttled(JobError):
+    """A service is overloaded or asks for patience.
+
+    retry_after: seconds until it may be asked again; None if it did not say.
+    """
+
+    kind = "throttled"
+
+    def __init__(self, service: str, retry_after: float | None = None, message: str = "") -> None:
+        super().__init__(message or f"{service} asked to be left alone for a while")
+        self.service = service
+        self.retry_after = retry_after
+
+
+class GateClosed(JobError):
+    """A named outside dependency is not available now; reason is credit, auth, budget, outage or manual."""
+
+    kind = "gate"
+
+    def __init__(self, gate: str, reason: str, resume_at: datetime | None = None, message: str = "") -> None:
+        super().__init__(message or f"{gate} is closed: {reason}")
+        self.gate = gate
+        self.reason = reason
+        self.resume_at = resume_at
+
+
+class LeaseLost(JobError):
+    """This worker no longer holds the job, so it may not write anything for it."""
+
+    kind = "lease_lost"
+
+
+class Charged(JobError):
+    """A foreseen failure that counts; kind is one of invalid, timeout, content, image, internal, crashed."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class Permanent(JobError):
+    """The same job can never work; it goes to the dead letters at once."""
+
+    kind = "permanent"
+
+
+class UserError(Exception):
+    """A mistake that a person can mend: the message names the input and the remedy, and no traceback is shown."""

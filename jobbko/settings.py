@@ -1,0 +1,48 @@
+"""Every knob, read from the environment once, at import. Times are seconds unless the name says otherwise."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from jobbko.errors import UserError
+
+
+def _number(name: str, default: float, *, minimum: float = 0) -> float:
+    raw = os.environ.get(name, "")
+    try:
+        value = float(raw) if raw else default
+    except ValueError:
+        raise UserError(f"{name}={raw!r} is not a number; leave it unset for {default:g}.") from None
+    if not minimum <= value < float("inf"):
+        raise UserError(f"{name}={raw!r} must be at least {minimum:g}; leave it unset for {default:g}.")
+    return value
+
+
+def _names(name: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in os.environ.get(name, "").split(",") if part.strip())
+
+
+#: libpq URL or DSN; empty means the embedded Postgres in DATA_DIR.
+DATABASE_URL = os.environ.get("DATABASE_URL", "")
+#: Most connections that one process keeps open for jobs and requests.
+POOL_SIZE = int(_number("JOBBKO_POOL_SIZE", 16, minimum=1))
+#: Where the embedded Postgres and downloaded files live; empty means the platform's place for user data.
+DATA_DIR = Path(os.environ["JOBBKO_DATA_DIR"]) if os.environ.get("JOBBKO_DATA_DIR") else None
+
+#: How long a worker owns a job before it must have said that it is alive.
+LEASE = _number("JOBBKO_LEASE", 30, minimum=0.2)
+#: Longest wait between two looks at the queue when no doorbell rings.
+POLL_INTERVAL = _number("JOBBKO_POLL_INTERVAL", 1, minimum=0.01)
+#: Only these job types are run by this worker; empty means all that it knows.
+TYPES = _names("JOBBKO_TYPES")
+#: First wait after a charged failure; doubled for each further one.
+BACKOFF = _number("JOBBKO_BACKOFF", 30)
+
+#: Music library roots, separated by ":" like PATH; for example /mnt/hdd1/media/Music.
+MUSIC_ROOTS = tuple(Path(part) for part in os.environ.get("JOBBKO_MUSIC_ROOTS", "").split(":") if part)
+#: Where cover pictures are kept; empty means a folder in DATA_DIR.
+ARTWORK_DIR = Path(os.environ["JOBBKO_ARTWORK_DIR"]) if os.environ.get("JOBBKO_ARTWORK_DIR") else None
+COVERART_URL = os.environ.get("JOBBKO_COVERART_URL", "https://coverartarchive.org")
+#: Sent with each request; the services ask for a way to reach whoever runs the program.
+CONTACT = os.environ.get("JOBBKO_CONTACT", "")

@@ -1,0 +1,1 @@
+"""Flows: which job follows which."""

@@ -1,0 +1,101 @@
+"""Fixtures that every test may use: a real Postgres, a fake internet.
+
+tx        the shared test database inside a transaction that is rolled back   (nearly everything)
+database  a database of its own, cloned from a migrated template              (engine, pipelines end to end)
+http      the internet: only what the test said; anything else fails the test
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterator
+from urllib.parse import urlsplit, urlunsplit
+
+import psycopg2
+import pytest
+from psycopg2.extensions import quote_ident
+
+from jobbko import clients, settings, store
+from jobbko.store import pool
+from jobbko.store.migrate import migrate
+from tests.fakes import Internet
+
+RUN = f"test_{os.getpid()}_{uuid.uuid4().hex[:6]}"
+
+
+def sibling(server: str, name: str) -> str:
+    """The same server's database of that name."""
+    return urlunsplit(urlsplit(server)._replace(path=f"/{name}"))
+
+
+def admin(server: str, statement: str, *names: str) -> None:
+    conn = psycopg2.connect(server)
+    conn.autocommit = True
+    with conn.cursor() as cursor:
+        cursor.execute(statement.format(*(quote_ident(name, conn) for name in names)))
+    conn.close()
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[str]:
+    """A Postgres server for this run alone, or the one that JOBBKO_TEST_SERVER names (to test another version)."""
+    if given := os.environ.get("JOBBKO_TEST_SERVER"):
+        yield given
+    else:
+        from jobbko.testing.postgres import temporary_server
+
+        with temporary_server() as url:
+            yield url
+
+
+@pytest.fixture(scope="session")
+def template(server: str) -> Iterator[str]:
+    admin(server, "create database {}", RUN)
+    settings.DATABASE_URL = sibling(server, RUN)
+    migrate()
+    pool.close()
+    yield RUN
+    admin(server, "drop database {} with (force)", RUN)
+
+
+@pytest.fixture(scope="session")
+def shared(server: str, template: str) -> Iterator[str]:
+    name = f"{RUN}_shared"
+    admin(server, "create database {} template {}", name, template)
+    yield sibling(server, name)
+    admin(server, "drop database {} with (force)", name)
+
+
+@pytest.fixture
+def tx(shared: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(settings, "DATABASE_URL", shared)
+    conn = psycopg2.connect(shared)  # not autocommit: all of it is one transaction, never committed
+    with store.using(conn):
+        yield
+    conn.rollback()
+    conn.close()
+
+
+@pytest.fixture
+def database(server: str, template: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    name = f"{RUN}_{uuid.uuid4().hex[:8]}"
+    admin(server, "create database {} template {}", name, template)
+    url = sibling(server, name)
+    monkeypatch.setattr(settings, "DATABASE_URL", url)
+    pool.close()
+    yield url
+    pool.close()
+    admin(server, "drop database {} with (force)", name)
+
+
+@pytest.fixture
+def http(monkeypatch: pytest.MonkeyPatch) -> Internet:
+    internet = Internet()
+    monkeypatch.setattr(clients, "transport", internet)
+    return internet
+
+
+@pytest.fixture(autouse=True)
+def offline(http: Internet) -> None:
+    """No test reaches the network, even if it forgot to ask for `http`."""
