@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from platformdirs import user_data_path
+
 from jobbko.errors import UserError
 
 
@@ -30,6 +32,9 @@ POOL_SIZE = int(_number("JOBBKO_POOL_SIZE", 16, minimum=1))
 #: Where the embedded Postgres and downloaded files live; empty means the platform's place for user data.
 DATA_DIR = Path(os.environ["JOBBKO_DATA_DIR"]) if os.environ.get("JOBBKO_DATA_DIR") else None
 
+#: Seconds that the embedded Postgres goes on after its last user, so that the next command finds it running.
+EMBEDDED_LINGER = _number("JOBBKO_EMBEDDED_LINGER", 3)
+
 #: How long a worker owns a job before it must have said that it is alive.
 LEASE = _number("JOBBKO_LEASE", 30, minimum=0.2)
 #: Longest wait between two looks at the queue when no doorbell rings.
@@ -46,3 +51,10 @@ ARTWORK_DIR = Path(os.environ["JOBBKO_ARTWORK_DIR"]) if os.environ.get("JOBBKO_A
 COVERART_URL = os.environ.get("JOBBKO_COVERART_URL", "https://coverartarchive.org")
 #: Sent with each request; the services ask for a way to reach whoever runs the program.
 CONTACT = os.environ.get("JOBBKO_CONTACT", "")
+
+
+def data_dir() -> Path:
+    """DATA_DIR, or the place where this machine keeps such data: the system's for root, else the user's own."""
+    if DATA_DIR is not None:
+        return DATA_DIR
+    return Path("/var/lib/jobbko") if os.geteuid() == 0 else user_data_path("jobbko")
