@@ -1,35 +1,43 @@
-"""Where the parts meet: the broker, its middleware in order, and the decorator that actors use."""
+"""Where the parts meet: the broker, its middleware in order, and the decorators that jobs and flows use.
+
+from broker import actor, completion, cron, follows, report
+"""
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar, overload
 
 import dramatiq
-from dramatiq.brokers.stub import StubBroker
 from periodiq import PeriodiqMiddleware, cron
 
-from jobbko import store
+from jobbko.engine import PostgresBroker, completion, report
+from jobbko.engine.broker import default_middleware
 
-broker = StubBroker(middleware=[PeriodiqMiddleware()])
-broker.actor_options |= {"max_attempts", "backoff", "gates", "dedupe", "subject", "time_limit", "limit", "progress"}
+P = ParamSpec("P")
+R = TypeVar("R")
+
+#: Seconds; periodiq would drop a run that comes later than this. A late run is a run, so there is no limit in practice.
+NEVER_TOO_LATE = 100 * 365 * 24 * 3600
+
+broker = PostgresBroker(middleware=[*default_middleware(), PeriodiqMiddleware(skip_delay=NEVER_TOO_LATE)])
 dramatiq.set_broker(broker)
 
-#: Dramatiq's own decorator. Taken from here, it cannot run before the broker above is set.
-actor = dramatiq.actor
+#: `@follows(job)`: what comes after a job that was started alone.
+follows = broker.follows
 
 
-@dataclass
-class Completion:
-    result: Any = None
+@overload
+def actor(fn: Callable[P, R], /) -> dramatiq.Actor[P, R]: ...
+@overload
+def actor(**options: Any) -> Callable[[Callable[P, R]], dramatiq.Actor[P, R]]: ...
+def actor(fn: Callable[P, R] | None = None, /, **options: Any) -> Any:
+    """Dramatiq's own decorator. Taken from here, it cannot run before the broker above is set.
+
+    priority: 10 user-facing, 7 high, 5 normal (default), 1 background; higher first. Further options: max_attempts,
+    backoff (seconds), dedupe, gates, max_running, limit, periodic=cron("23 2 * * *"), and Dramatiq's time_limit (ms).
+    """
+    return dramatiq.actor(fn, broker=broker, **options) if fn else dramatiq.actor(broker=broker, **options)
 
 
-@contextlib.contextmanager
-def completion() -> Iterator[Completion]:
-    with store.transaction():
-        yield Completion()
-
-
-__all__ = ["actor", "broker", "completion", "cron"]
+__all__ = ["actor", "broker", "completion", "cron", "follows", "report"]

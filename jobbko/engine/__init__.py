@@ -1,1 +1,9 @@
-"""The job engine: Dramatiq on Postgres."""
+"""The job engine: Dramatiq on Postgres. It knows no podcast, photo or album, and no SQL.
+
+from jobbko.engine import PostgresBroker      # in the place of dramatiq_pg's
+"""
+
+from jobbko.engine.broker import PostgresBroker
+from jobbko.engine.unit_of_work import completion, report
+
+__all__ = ["PostgresBroker", "completion", "report"]

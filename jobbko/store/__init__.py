@@ -53,6 +53,11 @@ def using(conn: Connection) -> Iterator[None]:
         _current.reset(token)
 
 
+def in_transaction() -> bool:
+    """Whether the caller is inside `transaction()` or `using()`."""
+    return _current.get() is not None
+
+
 def one(row: type[Row], query: str, **params: Any) -> Row:
     """The row; Missing if there is none."""
     found = find(row, query, **params)
@@ -73,6 +78,12 @@ def many(row: type[Row], query: str, **params: Any) -> list[Row]:
     with _execute(query, params) as cursor:
         names = _columns(cursor)
         return [row(**dict(zip(names, values, strict=True))) for values in cursor]
+
+
+def rows(query: str, **params: Any) -> list[tuple[Any, ...]]:
+    """All rows as plain tuples, for the one caller that counts microseconds."""
+    with _execute(query, params) as cursor:
+        return cursor.fetchall()
 
 
 def value(query: str, **params: Any) -> Any:

@@ -20,7 +20,12 @@ class Jsonb(Json):
     """A value for a jsonb column: cleaned, and anything that JSON does not know becomes its text."""
 
     def dumps(self, obj: Any) -> str:
-        return json.dumps(storable(obj), default=str, allow_nan=False)
+        try:
+            dumped = json.dumps(obj, allow_nan=False)
+        except (TypeError, ValueError):
+            return json.dumps(storable(obj), allow_nan=False)
+        # Written as escapes; a backslash that only looks like one costs a second look, no more.
+        return json.dumps(storable(obj)) if "\\u0000" in dumped or "\\ud" in dumped else dumped
 
 
 def clean(param: Any) -> Any:

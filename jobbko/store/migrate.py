@@ -10,7 +10,7 @@ sql = store.queries("migrate.sql")
 
 
 def migrate() -> list[str]:
-    """The names of the files applied now. Safe from many processes at once: the others wait, then find nothing to do."""
+    """The names of the files applied now. Safe from many processes at once: the others wait and find nothing to do."""
     applied = []
     with store.transaction():
         store.run(sql["lock"])

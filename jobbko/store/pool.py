@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import psycopg2
-from psycopg2.extensions import TRANSACTION_STATUS_IDLE
+from psycopg2.extensions import TRANSACTION_STATUS_IDLE, make_dsn
 from psycopg2.extensions import connection as Connection
 from psycopg2.pool import ThreadedConnectionPool
 
@@ -32,7 +32,7 @@ _opening = threading.Lock()
 
 def connect() -> Connection:
     """A new connection of one's own, in autocommit; the dispatcher and the lease keeper have one each."""
-    conn = psycopg2.connect(database_url(), **_KEEPALIVE)
+    conn = psycopg2.connect(make_dsn(database_url(), **_KEEPALIVE))
     conn.autocommit = True
     return conn
 
@@ -84,7 +84,7 @@ _KEEPALIVE = {
 def _own() -> Pool:
     with _opening:
         if (pool := _pools.get(os.getpid())) is None:
-            connections = ThreadedConnectionPool(0, settings.POOL_SIZE, database_url(), **_KEEPALIVE)
+            connections = ThreadedConnectionPool(0, settings.POOL_SIZE, make_dsn(database_url(), **_KEEPALIVE))
             connections.minconn = settings.POOL_SIZE  # keep what was opened; psycopg2 closes all above the minimum
             pool = _pools[os.getpid()] = Pool(connections)
         return pool

@@ -1,0 +1,257 @@
+"""One thread for each worker process talks to the queue: it writes what has ended and claims what is next, in one call.
+
+It claims for idle threads. Only when jobs are very short it looks ahead, by about LOOK_AHEAD seconds of work, since
+then the round trip costs more than the job; what it holds is in exact order, and what waits too long is given back.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import select
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import psycopg2
+from psycopg2.extensions import connection as Connection
+
+from jobbko import settings, store
+from jobbko.engine.job import Job
+from jobbko.engine.retries import connection_lost
+from jobbko.store import pool, queue
+from jobbko.store.queue import Claimed, Ended, Turn
+
+if TYPE_CHECKING:
+    from jobbko.engine.broker import PostgresBroker
+
+logger = logging.getLogger(__name__)
+
+#: Seconds of work that are claimed ahead, and the most jobs that may be.
+LOOK_AHEAD = 0.02
+MOST_AHEAD = 64
+#: Seconds after which a job that was claimed ahead and still has no thread is given back.
+STALE = 0.1
+#: Jobs that are written in one turn.
+BATCH = 512
+#: Seconds between two looks for scheduled jobs that have become due, while there is other work.
+PROMOTE_EVERY = 0.1
+#: Seconds to wait before another worker that holds a limit has probably let go of it.
+CONTENDED = 0.01
+#: Seconds between two tries to reach the server.
+RECONNECT = 0.5
+
+
+class Dispatcher(threading.Thread):
+    def __init__(self, broker: PostgresBroker, worker: str, capacity: int, types: Callable[[], list[str]]) -> None:
+        super().__init__(name="dispatcher", daemon=True)
+        self.broker = broker
+        self.worker = worker
+        self.capacity = capacity
+        self.types = types
+        #: Every job leased to this process, until the turn that ends it has committed.
+        self.held: dict[str, Job] = {}
+        self.holding = threading.Lock()
+        self.draining = False
+        self._stopping = False
+        self._ended: deque[Job] = deque()
+        self._served: list[str] | None = None
+        self._mean = 1.0  # seconds that a job takes, smoothed
+        self._promoted_at = 0.0
+        self._asleep = False
+        self._bell, self._ringer = os.pipe()
+        os.set_blocking(self._ringer, False)
+
+    def ends(self, job: Job) -> None:
+        """The job's thread is free; its end is written with the next turn, and the row stays leased until then."""
+        if job.started_at is not None:
+            self._mean += 0.05 * (time.monotonic() - job.started_at - self._mean)
+        self._ended.append(job)
+        self._wake()
+
+    def forget(self, job: Job) -> None:
+        """Nothing is to be written for it."""
+        with self.holding:
+            if self.held.get(job.message_id) is job:
+                del self.held[job.message_id]
+        self._wake()
+
+    def drain(self) -> None:
+        """Claim nothing more; what no thread has begun goes back at once, free of charge."""
+        self.draining = True
+        self._wake()
+
+    def stop(self) -> None:
+        """Write what has ended, give back what is still running, and end the thread."""
+        self._stopping = True
+        self._wake()
+        self.join(timeout=30)
+
+    def run(self) -> None:
+        while not (self._stopping and not self._ended):
+            try:
+                conn = pool.connect()
+                try:
+                    with store.using(conn):
+                        self._serve(conn)
+                finally:
+                    conn.close()
+            except psycopg2.Error as error:
+                logger.warning("The queue cannot be reached, trying again: %s", str(error).strip())
+                time.sleep(RECONNECT)
+                if self._stopping:
+                    return  # the leases run out; nothing is lost
+            except Exception:
+                logger.exception("The dispatcher stumbled and goes on.")
+                time.sleep(RECONNECT)
+
+    def _serve(self, conn: Connection) -> None:
+        with conn.cursor() as cursor:
+            cursor.execute("listen jobbko")
+        with self.holding:
+            tokens = [job.token for job in self.held.values()]
+        if unseen := queue.give_back(self.worker, tokens):
+            logger.info("Gave back %d jobs that were leased while the connection broke.", unseen)
+        while True:
+            if self.draining:
+                self._give_back([job for job in self._holdings() if job.untaken])
+            elif len(self.held) > self.capacity:
+                self._give_back(self._stale())
+            if self._stopping and not self._ended:
+                self._give_back(self._holdings(), running=True)
+                queue.worker_stopped(self.worker)
+                return
+            self._wait(conn, self._turn())
+
+    def _turn(self) -> float:
+        """Write and claim once. Seconds that the dispatcher may sleep now."""
+        batch = [self._ended.popleft() for _ in range(min(len(self._ended), BATCH))]
+        want = 0 if self.draining else self._room(len(batch))
+        if not batch and want <= 0:
+            return settings.POLL_INTERVAL
+        promote = time.monotonic() - self._promoted_at > PROMOTE_EVERY or not batch
+        try:
+            turn = self._write(batch, want, promote)
+        except psycopg2.Error as error:
+            if connection_lost(error):
+                self._ended.extendleft(reversed(batch))
+                raise
+            if not batch:
+                raise
+            logger.exception("A turn was refused; its %d jobs are written one by one.", len(batch))
+            self._write_one_by_one(batch)
+            return 0
+        if promote:
+            self._promoted_at = time.monotonic()
+        self._settle(batch, turn.lost)
+        if want > 0:
+            self._served = turn.served
+        self._hand_out(turn.jobs)
+        if want <= 0:
+            return settings.POLL_INTERVAL
+        if len(turn.jobs) >= want:
+            return 0  # there may be more
+        if turn.contended:
+            return CONTENDED
+        return settings.POLL_INTERVAL if turn.next_due is None else min(settings.POLL_INTERVAL, turn.next_due)
+
+    def _hand_out(self, jobs: list[Claimed]) -> None:
+        for claimed in jobs:
+            job = Job(claimed, self.broker)
+            with self.holding:
+                self.held[claimed.id] = job
+            self.broker.inboxes[job.queue_name].put(job)
+
+    def _room(self, ending: int) -> int:
+        at_work = len(self.held) - ending - len(self._ended)
+        ahead = min(MOST_AHEAD, int(self.capacity * LOOK_AHEAD / max(self._mean, 1e-6)))
+        return self.capacity + ahead - at_work
+
+    def _write(self, batch: list[Job], want: int, promote: bool) -> Turn:
+        plain, others, following = [], [], []
+        for job in batch:
+            if job.ended is not None:
+                others.append(job.ended)
+            elif job.result is not None:
+                others.append(Ended(id=job.message_id, token=job.token, state="done", result=job.result))
+            else:
+                plain.append((job.message_id, job.token))
+            following.extend(job.following)
+        return queue.turn(
+            plain, others, following, self.types(), max(want, 0), self.worker, settings.LEASE, self._served, promote
+        )
+
+    def _write_one_by_one(self, batch: list[Job]) -> None:
+        """Find the one that the server refuses and bury it, so that it holds up nobody else."""
+        for job in batch:
+            try:
+                turn = self._write([job], 0, promote=False)
+            except psycopg2.Error as error:
+                if connection_lost(error):
+                    self._ended.appendleft(job)
+                    raise
+                job.following, job.result = [], None
+                reason = f"its end could not be written: {str(error).strip()}"
+                job.ended = Ended(id=job.message_id, token=job.token, state="rejected", charge=1, error=reason)
+                job.ended["outcome"] = "dead"
+                turn = self._write([job], 0, promote=False)
+            self._settle([job], turn.lost)
+
+    def _settle(self, batch: list[Job], lost: set[str]) -> None:
+        for job in batch:
+            if job.message_id in lost:
+                logger.warning("%s %s: the lease was lost; nothing was written.", job.actor_name, job.message_id)
+            with self.holding:
+                if self.held.get(job.message_id) is job:
+                    del self.held[job.message_id]
+
+    def _stale(self) -> list[Job]:
+        """Claimed ahead, and the jobs before them turned out to be long: some other worker may be idle."""
+        long_ago = time.monotonic() - STALE
+        stale = [job for job in self._holdings() if job.untaken and job.claimed_at < long_ago]
+        if stale:
+            self._mean = max(self._mean, STALE)
+        return stale
+
+    def _give_back(self, jobs: list[Job], *, running: bool = False) -> None:
+        """To the queue, free of charge. A running job only when the process is about to end."""
+        given = [job for job in jobs if job.take() or running]
+        if not given:
+            return
+        items = [Ended(id=job.message_id, token=job.token, state="queued", charge=0, delay=None) for job in given]
+        for job, item in zip(given, items, strict=True):
+            job.lost = True
+            if running and not job.untaken and job.started_at is not None:
+                item["outcome"], item["class"], item["error"] = "refunded", "shutdown", "the worker was stopped"
+        queue.turn([], items, [], [], 0, self.worker, settings.LEASE, None, False)
+        queue.ring()
+        self._settle(given, set())
+
+    def _holdings(self) -> list[Job]:
+        with self.holding:
+            return list(self.held.values())
+
+    def _wake(self) -> None:
+        if self._asleep:
+            self._asleep = False
+            os.write(self._ringer, b"!")
+
+    def _wait(self, conn: Connection, seconds: float) -> None:
+        """Until something ends, the doorbell rings, or the time is over."""
+        if seconds <= 0:
+            return
+        if len(self.held) > self.capacity:
+            seconds = min(seconds, STALE)
+        self._asleep = True
+        if not self._ended and not (self._stopping or (self.draining and self._any_untaken())):
+            ready, _, _ = select.select([conn.fileno(), self._bell], [], [], seconds)
+            if self._bell in ready:
+                os.read(self._bell, 4096)
+        self._asleep = False
+        conn.poll()
+        conn.notifies.clear()
+
+    def _any_untaken(self) -> bool:
+        return any(job.untaken for job in self._holdings())

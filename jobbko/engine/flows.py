@@ -1,0 +1,93 @@
+"""What follows a job: the next step of its pipeline, or what a rule says when it was started alone.
+
+A dead step keeps the rest of its flow in its own options, so requeueing it lets the flow go on.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import dramatiq
+from dramatiq import Actor, Broker, Message, group, pipeline
+
+from jobbko.engine.job import Job
+from jobbko.engine.new_job import next_step
+from jobbko.store.queue import NewJob
+
+#: What a rule may give back or yield.
+Step = Message[Any] | pipeline | group
+Rule = Callable[[Any], Iterable[Step]]
+
+#: Rows that follow one job in the dispatcher's turn; a job with more of them writes its own end, this many at a time.
+BATCH = 500
+
+
+class Flows(dramatiq.Middleware):
+    """Options: pipe_target (the next step, set by `pipeline`), pipe_ignore (the next step does not want the result)."""
+
+    def __init__(self) -> None:
+        self.rules: dict[str, list[Rule]] = {}
+
+    @property
+    def actor_options(self) -> set[str]:
+        return {"pipe_ignore", "pipe_target"}
+
+    def follows(self, actor: Actor[Any, Any]) -> Callable[[Rule], Rule]:
+        """Declare what follows a job that was started alone: a function from its result to the next messages.
+
+        It runs inside the unit of work and may be a generator; what it yields is inserted with the job's completion.
+        A job inside an explicit flow follows that flow only.
+        """
+
+        def declare(rule: Rule) -> Rule:
+            self.rules.setdefault(actor.actor_name, []).append(rule)
+            return rule
+
+        return declare
+
+    def after_process_message(
+        self, broker: Broker, message: Job, *, result: Any = None, exception: BaseException | None = None
+    ) -> None:
+        if exception is not None or message.failed or message.settled or message.lost:
+            return
+        try:
+            batches = self.batches(message, result)
+            message.following.extend(next(batches, []))
+            if (second := next(batches, None)) is not None:
+                message.more = itertools.chain([second], batches)
+        except Exception as error:
+            # Dramatiq would log this, swallow it and acknowledge the job: the flow would end here, unseen.
+            message.exception = error
+
+    def batches(self, job: Job, result: Any) -> Iterator[list[NewJob]]:
+        """The rows that follow the job, at most BATCH at a time, worked out as they are asked for."""
+        rows = (next_step(job, message, message.options.get("delay")) for message in self._messages(job, result))
+        while batch := list(itertools.islice(rows, BATCH)):
+            yield batch
+
+    def _messages(self, job: Job, result: Any) -> Iterator[Message[Any]]:
+        target = job.options.get("pipe_target")
+        if target is not None:
+            step: Message[Any] = Message(**{**target, "args": tuple(target["args"])})
+            actor = job.broker.get_actor(job.actor_name)
+            if step.options.get("pipe_ignore") or actor.options.get("pipe_ignore"):
+                yield step
+            else:
+                yield step.copy(args=(*step.args, result))
+        elif not job.claimed.in_flow:
+            for rule in self.rules.get(job.actor_name, ()):
+                for found in rule(result):
+                    yield from _first_messages(found)
+
+
+def _first_messages(step: Step) -> Iterator[Message[Any]]:
+    match step:
+        case group():
+            for child in step.children:
+                yield from _first_messages(child)
+        case pipeline():
+            yield step.messages[0]
+        case _:
+            yield step

@@ -1,0 +1,99 @@
+"""A claimed job as Dramatiq's worker threads see it: a message, its lease, and what became of it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from dramatiq import Message
+from dramatiq.broker import MessageProxy
+
+from jobbko.store.queue import Claimed, Ended, NewJob
+
+if TYPE_CHECKING:
+    from jobbko.engine.broker import PostgresBroker
+
+
+class Job(MessageProxy):
+    """One attempt. Between claim and start it may be taken back; after its end it says what is to be written."""
+
+    def __init__(self, claimed: Claimed, broker: PostgresBroker) -> None:
+        super().__init__(  # type: ignore[no-untyped-call]
+            Message(
+                queue_name=broker.get_actor(claimed.job_type).queue_name,
+                actor_name=claimed.job_type,
+                args=tuple(claimed.args or ()),
+                kwargs=claimed.payload,
+                options=claimed.options or {},
+                message_id=claimed.id,
+                message_timestamp=int(claimed.created_at.timestamp() * 1000),
+            )
+        )
+        self.claimed = claimed
+        self.broker = broker
+        self.token = claimed.token
+        self.claimed_at = time.monotonic()
+        self.started_at: float | None = None
+        #: The thread that runs the job's function, while it does.
+        self.thread: int | None = None
+        #: Not ours any more: nothing may be written for it.
+        self.lost = False
+        #: Already written, by `completion()`.
+        self.settled = False
+        self.result: Any = None
+        self.exception: BaseException | None = None
+        #: How it ended, if it is not simply done.
+        self.ended: Ended | None = None
+        #: What follows; inserted together with this job's end.
+        self.following: list[NewJob] = []
+        #: The rest of what follows, when it is too much for one turn.
+        self.more: Iterator[list[NewJob]] | None = None
+        # Whoever pops the ticket decides: the thread that starts the job, or the dispatcher that takes it back.
+        self._ticket = [None]
+
+    @property
+    def order(self) -> tuple[Any, ...]:
+        """Its place among the jobs in this worker's memory: smaller starts earlier."""
+        return (-self.claimed.priority, self.claimed.scheduled_for, self.claimed.seq)
+
+    def take(self) -> bool:
+        """True for the first caller only."""
+        try:
+            self._ticket.pop()
+        except IndexError:
+            return False
+        return True
+
+    @property
+    def untaken(self) -> bool:
+        return bool(self._ticket)
+
+
+_thread = threading.local()
+
+
+def running() -> Job | None:
+    """The job that the calling thread works for, from its start to its acknowledgement; None outside a worker."""
+    return getattr(_thread, "job", None)
+
+
+def ending() -> Job | None:
+    """The job whose function has ended in this thread and that is not acknowledged yet: what is sent now follows it."""
+    return running() if getattr(_thread, "ending", False) else None
+
+
+def begin(job: Job) -> None:
+    _thread.job, _thread.ending = job, False
+    job.thread = threading.get_ident()
+
+
+def end(job: Job) -> None:
+    job.thread = None
+    _thread.ending = True
+
+
+def leave() -> None:
+    """The calling thread works for no job."""
+    _thread.job, _thread.ending = None, False

@@ -1,0 +1,75 @@
+"""What each job is, as declared on its actor: the options, and the row that every way in checks against."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import dramatiq
+from dramatiq import Actor, Broker
+
+from jobbko.engine.signature import Signature
+from jobbko.store import queue
+
+#: Normal. What Dramatiq calls 0 is "not stated".
+DEFAULT_PRIORITY = 5
+DEFAULT_MAX_ATTEMPTS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class JobType:
+    signature: Signature
+    queue_name: str
+    priority: int
+    max_attempts: int
+    gates: list[str]
+    dedupe: bool
+    limit: tuple[str, int] | None
+
+    def row(self) -> dict[str, Any]:
+        """As the table job_type has it."""
+        said = asdict(self)
+        signature, limit = said.pop("signature"), said.pop("limit")
+        del signature["all_named"]
+        return {**said, **signature, "limit_name": limit and limit[0]}
+
+
+class JobTypes(dramatiq.Middleware):
+    """Options: gates (names of outside dependencies), dedupe (at most one equal job waits), max_running (over all
+    workers), limit (a name shared by several jobs; goes with max_running)."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, JobType] = {}
+
+    @property
+    def actor_options(self) -> set[str]:
+        return {"gates", "dedupe", "max_running", "limit"}
+
+    def before_declare_actor(self, broker: Broker, actor: Actor[Any, Any]) -> None:
+        options = actor.options
+        most = options.get("max_running")
+        self.known[actor.actor_name] = JobType(
+            signature=Signature.of(actor.actor_name, actor.fn),
+            queue_name=actor.queue_name,
+            priority=actor.priority or DEFAULT_PRIORITY,
+            max_attempts=max_attempts(options),
+            gates=sorted(options.get("gates", ())),
+            dedupe=bool(options.get("dedupe", False)),
+            limit=None if most is None else (options.get("limit") or actor.actor_name, most),
+        )
+        # Dramatiq's heap would sort by the actor's priority, which knows nothing of the row's. With one priority for
+        # all it sorts by the messages themselves, and they know their place (Job.__lt__).
+        actor.priority = 0
+
+    def publish(self) -> None:
+        limits = dict(type.limit for type in self.known.values() if type.limit is not None)
+        queue.publish([type.row() for type in self.known.values()], limits)
+
+
+def max_attempts(options: dict[str, Any]) -> int:
+    """From our own option, or from Dramatiq's max_retries, which does not count the first attempt."""
+    if (attempts := options.get("max_attempts")) is not None:
+        return int(attempts)
+    if (retries := options.get("max_retries")) is not None:
+        return int(retries) + 1
+    return DEFAULT_MAX_ATTEMPTS

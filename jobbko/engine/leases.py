@@ -1,0 +1,100 @@
+"""A thread of its own says for the jobs of this process that they are alive, and looks after the jobs of dead ones."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import threading
+import time
+from contextlib import suppress
+
+import psycopg2
+from dramatiq import Worker
+from dramatiq.middleware.threading import raise_thread_exception
+from psycopg2.extensions import connection as Connection
+
+from jobbko import settings, store
+from jobbko.engine.dispatcher import Dispatcher
+from jobbko.engine.interrupts import Cancelled
+from jobbko.engine.job import Job
+from jobbko.store import pool, queue
+
+logger = logging.getLogger(__name__)
+
+
+class LeaseKeeper(threading.Thread):
+    """Renews three times in each lease. Any worker may sweep; there is no leader to lose."""
+
+    def __init__(self, dispatcher: Dispatcher, worker: Worker) -> None:
+        super().__init__(name="leases", daemon=True)
+        self.dispatcher = dispatcher
+        self.worker = worker
+        self._stopping = threading.Event()
+
+    def stop(self) -> None:
+        self._stopping.set()
+        self.join(timeout=10)
+
+    def run(self) -> None:
+        conn: Connection | None = None
+        while not self._stopping.wait(settings.LEASE / 3):
+            try:
+                conn = conn if conn is not None and not conn.closed else pool.connect()
+                with store.using(conn):
+                    self._renew()
+                    if swept := queue.sweep(settings.LEASE, settings.BACKOFF):
+                        logger.warning("%d jobs of a dead worker go back to the queue or to the dead letters.", swept)
+                        queue.ring()
+                    queue.worker_alive(self.dispatcher.worker)
+                self._count_threads()
+            except psycopg2.Error as error:
+                logger.warning("Leases cannot be renewed, trying again: %s", str(error).strip())
+                if conn is not None:
+                    conn.close()
+            except Exception:
+                logger.exception("The lease keeper stumbled and goes on.")
+        if conn is not None:
+            with suppress(psycopg2.Error):
+                conn.close()
+
+    def _renew(self) -> None:
+        with self.dispatcher.holding:
+            held = dict(self.dispatcher.held)
+        if not held:
+            return
+        ours, cancelled = queue.renew({id: job.token for id, job in held.items()}, settings.LEASE)
+        for id, job in held.items():
+            if id not in ours:
+                self._lost(job)
+            elif id in cancelled:
+                self._interrupt(job)
+
+    def _lost(self, job: Job) -> None:
+        # It may just have ended: then the row is finished and the lease with it.
+        with self.dispatcher.holding:
+            if self.dispatcher.held.get(job.message_id) is not job:
+                return
+        if job.thread is None and not job.untaken:
+            return  # over, and being written
+        logger.warning("%s %s: the lease was lost; the job is interrupted.", job.actor_name, job.message_id)
+        job.lost = True
+        job.take()
+        self.dispatcher.forget(job)
+        self._interrupt(job)
+
+    def _interrupt(self, job: Job) -> None:
+        if (thread := job.thread) is not None:
+            raise_thread_exception(thread, Cancelled)
+
+    def _count_threads(self) -> None:
+        """A worker thread that died takes its share of the capacity with it, and nobody would notice."""
+        if self.dispatcher.draining:
+            return
+        dead = sum(not thread.is_alive() for thread in self.worker.workers)
+        if dead:
+            logger.critical(
+                "%d of %d worker threads died; this process stops, to be started anew.", dead, self.dispatcher.capacity
+            )
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(settings.LEASE)

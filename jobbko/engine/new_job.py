@@ -1,0 +1,96 @@
+"""A Dramatiq message becomes a row of the queue."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from dramatiq import Message
+
+from jobbko.engine.job import Job, running
+from jobbko.engine.job_types import DEFAULT_MAX_ATTEMPTS, DEFAULT_PRIORITY
+from jobbko.engine.signature import PayloadRefused, check_size
+from jobbko.store.queue import NewJob
+
+if TYPE_CHECKING:
+    from jobbko.engine.broker import PostgresBroker
+
+#: Options of a message that are columns of the queue; all others are kept as they are.
+_COLUMNS = {"priority", "collection", "max_attempts", "dedupe_key", "subject", "eta"}
+
+
+def new_job(broker: PostgresBroker, message: Message[Any], delay: float | None) -> NewJob:
+    """The row; delay in milliseconds. Raises PayloadRefused for arguments that do not fit, ValueError for a bad id."""
+    job_type = broker.job_types.known.get(message.actor_name)
+    options = message.options
+    if job_type is None:  # an actor of another program: a worker that knows it will look
+        payload, rest = message.kwargs, list(message.args)
+        check_size(message.actor_name, payload, rest)
+    else:
+        payload, rest = job_type.signature.bind(message.args, message.kwargs)
+    kept = {name: value for name, value in options.items() if name not in _COLUMNS}
+    new = NewJob(
+        id=_uuid(message.message_id),
+        job_type=message.actor_name,
+        payload=payload,
+        queue_name=message.queue_name,
+        priority=int(options.get("priority") or (job_type.priority if job_type else DEFAULT_PRIORITY)),
+        max_attempts=int(options.get("max_attempts") or (job_type.max_attempts if job_type else DEFAULT_MAX_ATTEMPTS)),
+        collection=str(options["collection"]) if "collection" in options else _collection_of(running()),
+    )
+    if rest:
+        new["args"] = rest
+    if kept:
+        new["options"] = _json(message, kept)
+    if delay:
+        new["delay"] = delay / 1000
+    if job_type is not None and job_type.gates:
+        new["gates"] = job_type.gates
+    if "subject" in options:
+        new["subject"] = str(options["subject"])
+    if "dedupe_key" in options:
+        new["dedupe_key"] = str(options["dedupe_key"])
+    elif job_type is not None and job_type.dedupe:
+        new["dedupe"] = True
+        new["following"] = _following(options.get("pipe_target"))
+    return new
+
+
+def next_step(parent: Job, message: Message[Any], delay: float | None) -> NewJob:
+    """The row of a message that follows `parent`: same flow, same collection unless it names its own."""
+    new = new_job(parent.broker, message, delay)
+    target = parent.options.get("pipe_target")
+    new["parent_id"] = parent.message_id
+    new["flow_id"] = parent.claimed.flow_id
+    new["step"] = parent.claimed.step + 1
+    new["in_flow"] = target is not None and target["message_id"] == message.message_id
+    return new
+
+
+def _collection_of(sender: Job | None) -> str | None:
+    return None if sender is None else sender.claimed.collection
+
+
+def _following(step: dict[str, Any] | None) -> str | None:
+    """What makes two flows equal after their first step, so that a lone job never takes the place of a flow."""
+    steps = []
+    while step:
+        steps.append([step["actor_name"], list(step["args"]), step["kwargs"]])
+        step = step["options"].get("pipe_target")
+    return json.dumps(steps, sort_keys=True) if steps else None
+
+
+def _json(message: Message[Any], options: dict[str, Any]) -> dict[str, Any]:
+    try:
+        json.dumps(options)
+    except (TypeError, ValueError) as error:
+        raise PayloadRefused(f"{message.actor_name}: an option cannot be written as JSON: {error}") from None
+    return options
+
+
+def _uuid(message_id: str) -> str:
+    try:
+        return str(UUID(message_id))
+    except ValueError:
+        raise ValueError(f"the message id {message_id!r} is not a UUID; leave it out to get one") from None

@@ -1,0 +1,137 @@
+"""The one place that turns a failure into a retry, a wait, a dead letter or silence."""
+
+from __future__ import annotations
+
+import traceback
+from datetime import UTC, datetime
+from typing import Any
+
+import dramatiq
+import psycopg2
+from dramatiq import Actor, Broker
+from dramatiq.errors import Retry
+from dramatiq.middleware import Interrupt, Shutdown, TimeLimitExceeded
+
+from jobbko import settings
+from jobbko.engine.interrupts import Cancelled
+from jobbko.engine.job import Job
+from jobbko.errors import Charged, GateClosed, JobError, LeaseLost, Missing, Permanent, Throttled
+from jobbko.store.queue import Ended
+
+#: Seconds before a job is looked at again whose service did not say when.
+PATIENCE = 60
+#: Seconds after which a job that lost its database connection is tried again.
+RECONNECT = 5
+#: Seconds; no wait between two attempts is longer.
+LONGEST_BACKOFF = 7 * 24 * 3600
+
+
+class Retries(dramatiq.Middleware):
+    """Options: max_attempts (the failure with this number is dead), backoff (seconds before the second attempt,
+    doubled for each further one), throws (exceptions that are dead at once). Dramatiq's max_retries, min_backoff and
+    max_backoff (milliseconds) mean what they mean there."""
+
+    @property
+    def actor_options(self) -> set[str]:
+        return {"max_attempts", "backoff", "throws", "max_retries", "min_backoff", "max_backoff", "retry_when"}
+
+    def before_declare_actor(self, broker: Broker, actor: Actor[Any, Any]) -> None:
+        # A failure that was foreseen is one line in the log, not a traceback.
+        actor.options.setdefault("throws", JobError)
+
+    def after_process_message(
+        self, broker: Broker, message: Job, *, result: Any = None, exception: BaseException | None = None
+    ) -> None:
+        if message.exception is None or message.lost or message.settled:
+            return
+        message.ended = self.verdict(message, message.exception, broker.get_actor(message.actor_name).options)
+        message.lost = message.ended is None and isinstance(message.exception, LeaseLost)
+
+    def verdict(self, job: Job, exception: BaseException, options: dict[str, Any]) -> Ended | None:
+        """What is to be written for a job that raised; None if it counts as done or there is nothing to write."""
+        match exception:
+            case Missing() | LeaseLost():
+                return None
+            case Cancelled():
+                return ended(job, exception, "rejected", outcome="cancelled", kind="cancelled", charge=0)
+            case Shutdown():
+                return refund(job, exception, 0, "shutdown")
+            case Throttled(retry_after=seconds):
+                return refund(job, exception, PATIENCE if seconds is None else seconds, exception.kind)
+            case GateClosed(resume_at=at):
+                seconds = PATIENCE if at is None else max(0.0, (at - datetime.now(UTC)).total_seconds())
+                return refund(job, exception, seconds, exception.kind)
+            case psycopg2.Error() if connection_lost(exception):
+                return refund(job, exception, RECONNECT, "database")
+            case Permanent():
+                return ended(job, exception, "rejected", outcome="dead", kind=exception.kind)
+            case _ if options["throws"] is not JobError and isinstance(exception, options["throws"]):
+                return ended(job, exception, "rejected", outcome="dead", kind="permanent")
+            case _ if (retry_when := options.get("retry_when")) and not retry_when(job.claimed.attempts, exception):
+                return ended(job, exception, "rejected", outcome="dead", kind=kind_of(exception))
+            case Retry(delay=milliseconds) if milliseconds is not None:
+                return failed(job, exception, milliseconds / 1000)
+        return failed(job, exception, backoff(job.claimed.attempts + 1, options))
+
+
+def failed(job: Job, exception: BaseException, delay: float) -> Ended:
+    """Charged: again after `delay` seconds, or dead if it was the last attempt."""
+    if job.claimed.attempts + 1 >= job.claimed.max_attempts:
+        return ended(job, exception, "rejected", outcome="dead", kind=kind_of(exception))
+    return ended(job, exception, "queued", outcome="retry", kind=kind_of(exception), delay=delay)
+
+
+def refund(job: Job, exception: BaseException, delay: float, kind: str) -> Ended:
+    """Not the job's fault: again after `delay` seconds, and the attempt does not count."""
+    return ended(job, exception, "queued", outcome="refunded", kind=kind, delay=delay, charge=0)
+
+
+def ended(
+    job: Job,
+    exception: BaseException,
+    state: str,
+    *,
+    outcome: str,
+    kind: str,
+    charge: int = 1,
+    delay: float | None = None,
+) -> Ended:
+    said = Ended(id=job.message_id, token=job.token, state=state, outcome=outcome, charge=charge, delay=delay)
+    said["error"] = "cancelled" if outcome == "cancelled" else message_of(exception)
+    said["cancelled"] = outcome == "cancelled"
+    said["class"] = kind
+    if not isinstance(exception, JobError | Interrupt):
+        said["traceback"] = "".join(traceback.format_exception(exception))[-20_000:]
+    return said
+
+
+def backoff(failures: int, options: dict[str, Any]) -> float:
+    """Seconds to wait after the n-th failure: 30, 60, 120, … unless the actor says otherwise."""
+    first = options.get("backoff")
+    if first is None and "min_backoff" in options:
+        first = options["min_backoff"] / 1000
+    longest = options["max_backoff"] / 1000 if "max_backoff" in options else LONGEST_BACKOFF
+    return float(min((settings.BACKOFF if first is None else first) * 2 ** min(failures - 1, 40), longest))
+
+
+def kind_of(exception: BaseException) -> str:
+    match exception:
+        case Charged(kind=kind):
+            return kind
+        case TimeLimitExceeded():
+            return "timeout"
+    return "internal"
+
+
+def message_of(exception: BaseException) -> str:
+    said = str(exception).strip()
+    if isinstance(exception, JobError) and said:
+        return said
+    return f"{type(exception).__name__}: {said}" if said else type(exception).__name__
+
+
+def connection_lost(error: psycopg2.Error) -> bool:
+    """The server is gone or going (SQLSTATE class 08, 57P01 to 57P03), or never answered with a code at all."""
+    if not isinstance(error, psycopg2.OperationalError | psycopg2.InterfaceError):
+        return False
+    return error.pgcode is None or error.pgcode.startswith("08") or error.pgcode in ("57P01", "57P02", "57P03")

@@ -1,0 +1,106 @@
+"""A job's end and all that comes of it are one transaction: completion, retry, dead letter, next steps, result.
+
+This middleware stands last. Dramatiq walks the list backwards after a job, so `after_process_message` runs here first:
+from then on this thread's `enqueue()` fills the job's list of followers instead of the table, and the list is written
+with the job's end, fenced by its lease token. (Dramatiq swallows what is raised after a job and acknowledges it all
+the same: a retry or a next step that failed to be sent at that moment would be lost, Bogdanp/dramatiq#545.)
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import dramatiq
+from dramatiq import Broker
+
+from jobbko import store
+from jobbko.engine import job as threads
+from jobbko.engine.job import Job
+from jobbko.errors import LeaseLost
+from jobbko.store import queue
+from jobbko.store.queue import Ended
+
+
+class UnitOfWork(dramatiq.Middleware):
+    def before_process_message(self, broker: Broker, message: Job) -> None:
+        if not message.take():
+            # Given back meanwhile: Dramatiq then runs nothing, and the acknowledgement writes nothing.
+            message.failed = True
+            return
+        message.started_at = time.monotonic()
+        threads.begin(message)
+
+    def after_process_message(
+        self, broker: Broker, message: Job, *, result: Any = None, exception: BaseException | None = None
+    ) -> None:
+        threads.end(message)
+        message.result, message.exception = result, exception
+
+    def after_skip_message(self, broker: Broker, message: Job) -> None:
+        threads.end(message)
+        if message.failed:  # AgeLimit: too old to be of use
+            message.ended = Ended(
+                id=message.message_id,
+                token=message.token,
+                state="rejected",
+                cancelled=True,
+                error="expired: it waited longer than its age limit",
+            )
+
+
+@dataclass
+class Done:
+    """What a job hands over inside `completion()`."""
+
+    result: Any = None
+
+
+@contextlib.contextmanager
+def completion() -> Iterator[Done]:
+    """Finish the running job together with its own writes, in one transaction: all of it happens once, or none.
+
+        with completion() as done:
+            music.set_features(track_id, features)
+            done.result = {"bpm": 120}
+
+    Raises LeaseLost if another worker has the job by now or somebody has cancelled it; then nothing is written.
+    Called outside a worker (a test calls the job like a function) it is a plain transaction.
+    """
+    job = threads.running()
+    done = Done()
+    with store.transaction():
+        if job is None:
+            yield done
+            return
+        if not queue.hold(job.message_id, job.token):
+            raise LeaseLost(f"{job.actor_name} {job.message_id} is not this worker's any more")
+        yield done
+        for batch in job.broker.flows.batches(job, done.result):
+            queue.add(batch)
+        queue.complete(job.message_id, job.token, done.result)
+    job.settled = True
+
+
+def finish_with_many(job: Job) -> None:
+    """The end of a job that is followed by more than the dispatcher should insert in one turn."""
+    with store.transaction():
+        if not queue.hold(job.message_id, job.token):
+            raise LeaseLost(f"{job.actor_name} {job.message_id} is not this worker's any more")
+        queue.add(job.following)
+        for batch in job.more or ():
+            queue.add(batch)
+        queue.complete(job.message_id, job.token, job.result)
+    job.settled = True
+
+
+def report(**progress: Any) -> None:
+    """Show how far the running job is, to whoever looks at its row; nothing happens outside a worker.
+
+    report(done=200, total=1000)
+    """
+    if (job := threads.running()) is not None:
+        queue.set_progress(job.message_id, job.token, progress)

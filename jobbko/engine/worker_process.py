@@ -1,0 +1,73 @@
+"""What a worker process has beside its threads: the dispatcher, the lease keeper, and an orderly start and stop."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import dramatiq
+from dramatiq import Broker, Worker
+
+from jobbko import settings
+from jobbko.engine.dispatcher import Dispatcher
+from jobbko.engine.job import Job
+from jobbko.engine.leases import LeaseKeeper
+from jobbko.store import queue
+
+if TYPE_CHECKING:
+    from jobbko.engine.broker import PostgresBroker
+
+logger = logging.getLogger(__name__)
+
+
+class WorkerProcess(dramatiq.Middleware):
+    def __init__(self, broker: PostgresBroker) -> None:
+        self.broker = broker
+        self.dispatcher: Dispatcher | None = None
+        self.leases: LeaseKeeper | None = None
+        self._consumed: set[str] = set()
+
+    def before_worker_boot(self, broker: Broker, worker: Worker) -> None:
+        # A new identity for each start: a container that comes back under its old name inherits nothing.
+        identity = str(uuid4())
+        self._consumed.clear()
+        self.broker.job_types.publish()
+        queue.worker_started(identity, socket.gethostname(), os.getpid(), worker.worker_threads, self.types())
+        self.dispatcher = Dispatcher(self.broker, identity, worker.worker_threads, self.types)
+        self.leases = LeaseKeeper(self.dispatcher, worker)
+        self.dispatcher.start()
+        self.leases.start()
+
+    def before_worker_shutdown(self, broker: Broker, worker: Worker) -> None:
+        if self.dispatcher is not None:
+            self.dispatcher.drain()
+
+    def after_worker_shutdown(self, broker: Broker, worker: Worker) -> None:
+        if self.dispatcher is not None and self.leases is not None:
+            self.dispatcher.stop()
+            self.leases.stop()
+            self.dispatcher = self.leases = None
+
+    def consumes(self, queue_name: str) -> None:
+        """From now on messages of this queue find a thread (`dramatiq --queues` leaves some out)."""
+        self._consumed.add(queue_name)
+
+    def types(self) -> list[str]:
+        """The job types that this process runs: those it knows, on queues it consumes, narrowed by JOBBKO_TYPES."""
+        wanted = settings.TYPES
+        return [
+            name
+            for name, actor in self.broker.actors.items()
+            if actor.queue_name in self._consumed and (not wanted or name in wanted)
+        ]
+
+    def ends(self, job: Job) -> None:
+        if self.dispatcher is not None:
+            self.dispatcher.ends(job)
+
+    def forget(self, job: Job) -> None:
+        if self.dispatcher is not None:
+            self.dispatcher.forget(job)

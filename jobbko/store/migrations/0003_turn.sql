@@ -1,0 +1,276 @@
+-- The dispatcher's turn: finish what is done and claim what is next, in one call and one transaction.
+
+-- A running job ends. Each item: id, token, state, and what to write; only the holder of the lease token may.
+-- Returns the ids that passed.
+create function job_end(ended jsonb) returns setof uuid language plpgsql as $$
+begin
+    return query
+    with item as (
+        select * from jsonb_to_recordset(ended) as i (
+            id uuid, token uuid, state text, result jsonb, charge integer, delay double precision, cancelled boolean,
+            error text, outcome text, class text, traceback text)
+    ),
+    -- Going back to waiting while an equal job waits already: that one will do the work, this one is merged into it.
+    merged as (
+        select i.id from item i join job_queue j on j.id = i.id
+         where i.state = 'queued' and j.dedupe_key is not null
+           and exists (select from job_queue other
+                        where other.collection_node_id = j.collection_node_id and other.dedupe_key = j.dedupe_key
+                          and other.state = 'queued')
+    ),
+    old as (
+        select j.id, j.attempts, j.worker, j.started_at
+          from item i join job_queue j on j.id = i.id and j.lease_token = i.token and j.state = 'consumed'
+           for update of j
+    ),
+    changed as (
+        update job_queue j
+           set state = case when m.id is not null or j.cancelled and i.state <> 'done' then 'rejected'
+                            else i.state end::dramatiq.state,
+               cancelled = j.cancelled and i.state <> 'done' or m.id is not null or coalesce(i.cancelled, false),
+               result = i.result,
+               error_msg = case when m.id is not null then 'an equal job was already waiting'
+                                when j.cancelled and i.state <> 'done' then 'cancelled' else i.error end,
+               attempts = j.attempts + coalesce(i.charge, 0),
+               due = i.state <> 'queued' or coalesce(i.delay, 0) <= 0,
+               scheduled_for = case when i.state = 'queued' and i.delay is not null
+                                    then clock_timestamp() + i.delay * interval '1 second' else j.scheduled_for end,
+               completed_at = case when i.state = 'queued' and m.id is null and not j.cancelled then null
+                                   else clock_timestamp() end,
+               lease_token = null, lease_until = null, mtime = clock_timestamp(),
+               progress = case when i.state = 'queued' then j.progress end
+          from item i join old o on o.id = i.id left join merged m on m.id = i.id
+         where j.id = i.id and j.lease_token = i.token and j.state = 'consumed'
+        returning j.id
+    ),
+    logged as (
+        insert into job_attempt_failed (job_id, attempt, worker, started_at, outcome, class, message, traceback)
+        select o.id, o.attempts + 1, o.worker, o.started_at, i.outcome, coalesce(i.class, 'internal'), i.error,
+               i.traceback
+          from old o join item i on i.id = o.id
+         where i.outcome is not null
+    )
+    select id from changed;
+end $$;
+
+-- The engine's way in: jobs it has checked itself, as one JSON array. Returns the ids that are new.
+create function job_add(jobs jsonb, parents uuid[] default null) returns setof uuid language sql as $$
+    insert into job_queue (id, collection_node_id, job_type, payload, args, options, priority, max_attempts, gates, lane,
+                           scheduled_for, due, queue_name, dedupe_key, subject, flow_id, parent_id, step, in_flow,
+                           created_at)
+    select j.id, coalesce(j.collection, '00000000-0000-0000-0000-000000000001'), j.job_type, j.payload, j.args,
+           j.options, j.priority, j.max_attempts, coalesce(j.gates, '{}'), coalesce(array_to_string(j.gates, '+'), ''),
+           now.at + coalesce(j.delay, 0) * interval '1 second', coalesce(j.delay, 0) <= 0,
+           j.queue_name,
+           case when j.dedupe then job_dedupe_key(j.job_type, j.payload, j.following) else j.dedupe_key end,
+           j.subject, coalesce(j.flow_id, j.id), j.parent_id, coalesce(j.step, 1), coalesce(j.in_flow, false), now.at
+      from jsonb_to_recordset(jobs) as j (
+               id uuid, collection uuid, job_type text, payload jsonb, args jsonb, options jsonb, priority smallint,
+               max_attempts smallint, gates text[], delay double precision, queue_name text, dedupe boolean,
+               following text, dedupe_key text, subject text, flow_id uuid, parent_id uuid, step smallint,
+               in_flow boolean),
+           (select clock_timestamp() at) now
+     where parents is null or j.parent_id = any (parents)
+    on conflict do nothing
+    returning id
+$$;
+
+-- The next place at or after (p, l, t, c) in the order of the index job_ready that this worker may take from:
+-- a closed lane and a type that is not open are stepped over with one probe each.
+create function job_next_place(inout p integer, inout l text, inout t text, inout c uuid, shut text[], open text[])
+language plpgsql stable as $$
+declare
+    last_text constant text := U&'\+10FFFF';
+    last_uuid constant uuid := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+begin
+    loop
+        select (-priority), lane, job_type, collection_node_id into p, l, t, c
+          from job_queue
+         where state = 'queued' and due
+           and ((-priority), lane, job_type, collection_node_id) > (p, l, t, c)
+         order by (-priority), lane, job_type, collection_node_id
+         limit 1;
+        exit when not found;
+        if l <> '' and string_to_array(l, '+') && shut then
+            t := last_text; c := last_uuid;
+        elsif t <> all (open) then
+            c := last_uuid;
+        else
+            exit;
+        end if;
+    end loop;
+end $$;
+
+-- Choose up to `want` jobs of the given types: by priority, then collections in turn, then oldest first. The rows stay
+-- locked until commit. `after` is the place (lane, type, collection) served last; `contended` says that a limit was
+-- in another worker's hands, so that looking again soon may find more.
+create function job_pick(types text[], want integer, inout after text[], out taken tid[], out contended boolean)
+language plpgsql as $$
+declare
+    last_text constant text := U&'\+10FFFF';
+    nil constant uuid := '00000000-0000-0000-0000-000000000000';
+    last_uuid constant uuid := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+    shut text[];
+    open text[] := types;
+    limits text[];
+    room jsonb := '{}';      -- limit name → how many more may run
+    limit_of jsonb := '{}';  -- job type → limit name
+    level integer := -32769;
+    p integer; l text; t text; c uuid;
+    ls text[]; ts text[]; cs uuid[];
+    places integer;
+    before integer;
+    take integer;
+    found_rows tid[];
+begin
+    contended := false;
+    select coalesce(array_agg(gate), '{}') into shut from queue_state where closed;
+    if exists (select from job_limit) then
+        -- Who holds a limit's row decides for it until commit; the others leave its types alone for this turn. The
+        -- count is a new statement, so it sees what the last holder committed (a count in the same one would not).
+        select coalesce(array_agg(name), '{}') into limits
+          from (select name from job_limit
+                 where name in (select limit_name from job_type where name = any (types))
+                   for update skip locked) held;
+        select coalesce(jsonb_object_agg(m.name, m.max_running - (
+                   select count(*) from job_queue j
+                    where j.state = 'consumed'
+                      and j.job_type in (select name from job_type where limit_name = m.name))), '{}')
+          into room from job_limit m where m.name = any (limits);
+        select coalesce(jsonb_object_agg(name, limit_name), '{}'), coalesce(bool_or(limit_name <> all (limits)), false)
+          into limit_of, contended
+          from job_type where limit_name is not null and name = any (types);
+        select coalesce(array_agg(name), '{}') into open from unnest(types) name
+         where limit_of ->> name is null or (room ->> (limit_of ->> name))::integer > 0;
+    end if;
+
+    while want > 0 loop
+        select * into p, l, t, c from job_next_place(level, '', '', nil, shut, open);
+        exit when p is null;
+        level := p;
+        ls := '{}'; ts := '{}'; cs := '{}';
+        -- First the places behind the one that was served last, then those up to it.
+        if after is null then
+            after := array['', '', nil::text];
+        end if;
+        select * into p, l, t, c from job_next_place(level, after[1], after[2], after[3]::uuid, shut, open);
+        while p = level and cardinality(ts) < want loop
+            ls := ls || l; ts := ts || t; cs := cs || c;
+            select * into p, l, t, c from job_next_place(p, l, t, c, shut, open);
+        end loop;
+        if cardinality(ts) < want and after[2] <> '' then
+            select * into p, l, t, c from job_next_place(level, '', '', nil, shut, open);
+            while p = level and cardinality(ts) < want and (l, t, c) <= (after[1], after[2], after[3]::uuid) loop
+                ls := ls || l; ts := ts || t; cs := cs || c;
+                select * into p, l, t, c from job_next_place(p, l, t, c, shut, open);
+            end loop;
+        end if;
+
+        places := cardinality(ts);
+        before := want;
+        for i in 1 .. places loop
+            take := least(want, (before + places - 1) / places,
+                          coalesce((room ->> (limit_of ->> ts[i]))::integer, want));
+            continue when take <= 0;
+            select array_agg(picked.ctid) into found_rows from (
+                select j.ctid from job_queue j
+                 where j.state = 'queued' and j.due and (-j.priority) = level
+                   and j.lane = ls[i] and j.job_type = ts[i] and j.collection_node_id = cs[i]
+                   and (taken is null or j.ctid <> all (taken))
+                 order by j.scheduled_for, j.seq
+                 limit take for update skip locked) picked;
+            continue when found_rows is null;
+            taken := taken || found_rows;
+            want := want - cardinality(found_rows);
+            after := array[ls[i], ts[i], cs[i]::text];
+            if limit_of ? ts[i] then
+                room := jsonb_set(room, array[limit_of ->> ts[i]],
+                                  to_jsonb((room ->> (limit_of ->> ts[i]))::integer - cardinality(found_rows)));
+            end if;
+        end loop;
+        -- Nothing more to be had at this priority, or others are taking it just now: on to the next.
+        if want = before then
+            select * into p, l, t, c from job_next_place(level, last_text, last_text, last_uuid, shut, open);
+            exit when p is null;
+            level := p;
+        end if;
+    end loop;
+end $$;
+
+-- What was scheduled for later and is due by now. The sub-select makes the clock an index condition; the bare function
+-- would be asked anew for each scheduled row.
+create function job_promote(most integer) returns void language sql as $$
+    update job_queue set due = true
+     where id in (select id from job_queue
+                   where state = 'queued' and not due and not held
+                     and scheduled_for <= (select clock_timestamp())
+                   order by scheduled_for limit most for update skip locked)
+$$;
+
+-- Finish what is done, then lease what is next. The settings keep the plans on their indexes even when the function
+-- was first called while the table was empty.
+create function job_turn(done_ids uuid[], done_tokens uuid[], ended jsonb, following jsonb, types text[], want integer,
+                         for_worker uuid, lease interval, served text[], promote boolean)
+returns table (id uuid, lease_token uuid, job_type text, payload jsonb, args jsonb, options jsonb, attempts smallint,
+               max_attempts smallint, collection_node_id uuid, priority smallint, lane text, flow_id uuid,
+               step smallint, in_flow boolean, created_at timestamptz, scheduled_for timestamptz, seq bigint,
+               turn jsonb)
+language plpgsql
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
+as $$
+#variable_conflict use_column
+declare
+    passed uuid[] := '{}';
+    picked record;
+    claimed integer := 0;
+begin
+    if cardinality(done_ids) > 0 then
+        with finished as (
+            update job_queue j
+               set state = 'done', lease_token = null, lease_until = null, progress = null,
+                   completed_at = clock_timestamp(), mtime = clock_timestamp()
+              from unnest(done_ids, done_tokens) d (id, token)
+             where j.id = d.id and j.lease_token = d.token and j.state = 'consumed'
+            returning j.id)
+        select coalesce(array_agg(id), '{}') into passed from finished;
+    end if;
+    if ended is not null then
+        passed := passed || array(select job_end(ended));
+    end if;
+    if following is not null then
+        -- The worker that adds them takes them in the same turn; only more than it can take is news to the others.
+        if jsonb_array_length(following) <= want then perform set_config('jobbko.quiet', 'on', true); end if;
+        perform job_add(following, passed);
+    end if;
+    if promote then
+        perform job_promote(500);
+    end if;
+    if want > 0 then
+        select * into picked from job_pick(types, want, served);
+        if picked.taken is not null then
+            return query
+            update job_queue j
+               set state = 'consumed', lease_token = gen_random_uuid(), lease_until = clock_timestamp() + lease,
+                   worker = for_worker, started_at = clock_timestamp(), mtime = clock_timestamp(), error_msg = null
+             where j.ctid = any (picked.taken) and j.state = 'queued' and j.due
+            returning j.id, j.lease_token, j.job_type, j.payload, j.args, j.options, j.attempts, j.max_attempts,
+                      j.collection_node_id, j.priority, j.lane, j.flow_id, j.step, j.in_flow, j.created_at,
+                      j.scheduled_for, j.seq, null::jsonb;
+            get diagnostics claimed = row_count;
+        end if;
+    end if;
+    id := null; job_type := null;
+    turn := jsonb_build_object('passed', cardinality(passed));
+    if cardinality(passed) < coalesce(cardinality(done_ids), 0) + coalesce(jsonb_array_length(ended), 0) then
+        turn := turn || jsonb_build_object('passed_ids', passed);
+    end if;
+    if want > 0 then
+        turn := turn || jsonb_build_object('served', picked.after, 'contended', picked.contended);
+        if claimed < want then
+            turn := turn || jsonb_build_object('next_due', (
+                select extract(epoch from min(scheduled_for) - clock_timestamp()) from job_queue
+                 where state = 'queued' and not due and not held));
+        end if;
+    end if;
+    return next;
+end $$;

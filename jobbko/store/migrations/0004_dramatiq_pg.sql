@@ -1,0 +1,119 @@
+-- dramatiq-pg beside us: its table is a view of ours, so its producers and its command line go on working.
+
+do $$ begin
+    -- A database that dramatiq-pg made: keep its table aside under another name, to be converted below.
+    if (select relkind from pg_class where oid = to_regclass('dramatiq.queue')) in ('r', 'p') then
+        alter table dramatiq.queue rename to queue_before_jobbko;
+    end if;
+end $$;
+
+create view dramatiq.queue as
+select id as message_id, queue_name, state, mtime, message, result, result_ttl from job_queue;
+
+-- A message as dramatiq-pg's producers write it becomes a job. Never an error: their retry would block send() for over
+-- a minute. What cannot run is a dead letter with its reason; a job that no worker has told us about waits for one.
+create function job_foreign_insert() returns trigger language plpgsql as $$
+declare
+    type job_type;
+    arguments jsonb := coalesce(nullif(new.message -> 'args', 'null'), '[]');
+    fault text;
+begin
+    if new.message is null then
+        -- A stored result without a message: dramatiq-pg files it under this queue name.
+        new.job_type := '__RQ__'; new.priority := 0; new.max_attempts := 1; new.lane := ''; new.flow_id := new.id;
+        return new;
+    end if;
+    new.job_type := coalesce(new.message ->> 'actor_name', '');
+    select * into type from job_type where name = new.job_type;
+    new.payload := coalesce(nullif(new.message -> 'kwargs', 'null'), '{}');
+    new.options := nullif(coalesce(nullif(new.message -> 'options', 'null'), '{}') - 'eta', '{}');
+    if new.job_type = '' or jsonb_typeof(new.payload) <> 'object' or jsonb_typeof(arguments) <> 'array'
+       or jsonb_typeof(coalesce(new.options, '{}')) <> 'object' then
+        fault := 'not a Dramatiq message: ' || left(new.message::text, 500);
+        new.payload := '{}'; new.options := null; arguments := '[]';
+    elsif type.name is not null and cardinality(type.parameters) >= jsonb_array_length(arguments) then
+        -- Positional arguments get their names.
+        new.payload := new.payload || coalesce((
+            select jsonb_object_agg(type.parameters[position], value)
+              from jsonb_array_elements(arguments) with ordinality argument (value, position)), '{}');
+        arguments := '[]';
+        fault := job_payload_fault(type, new.payload);
+    end if;
+    if octet_length(new.payload::text) > 65536 then
+        new.payload := '{}';  -- the reason is in fault, the message itself is kept below
+    end if;
+    new.args := nullif(arguments, '[]');
+    new.priority := coalesce(type.priority, 5);
+    new.max_attempts := coalesce(type.max_attempts, 5);
+    new.gates := coalesce(type.gates, '{}');
+    new.lane := array_to_string(new.gates, '+');
+    new.flow_id := new.id;
+    if new.queue_name like '%.DQ' then
+        new.queue_name := left(new.queue_name, -3);
+    end if;
+    if jsonb_typeof(new.message #> '{options,eta}') = 'number' then
+        new.scheduled_for := to_timestamp((new.message #>> '{options,eta}')::double precision / 1000);
+    end if;
+    if jsonb_typeof(new.message -> 'message_timestamp') = 'number' then
+        new.created_at := to_timestamp((new.message ->> 'message_timestamp')::double precision / 1000);
+    end if;
+    new.due := new.scheduled_for <= clock_timestamp();
+    if fault is not null and new.state in ('queued', 'consumed') then
+        new.state := 'rejected'; new.error_msg := fault; new.completed_at := clock_timestamp();
+        return new;  -- with the message, for whoever wants to look
+    end if;
+    if new.state in ('done', 'rejected') then
+        new.completed_at := coalesce(new.mtime, clock_timestamp());
+    end if;
+    new.mtime := coalesce(new.mtime, clock_timestamp());
+    new.message := null;
+    return new;
+end $$;
+
+create trigger job_foreign_insert before insert on job_queue for each row
+    when (new.lane is null and (new.message is not null or new.queue_name = '__RQ__'))
+    execute function job_foreign_insert();
+
+-- Who changes a state without changing the lease token is not us: dramatiq-pg's send() of a known id, its consumers and
+-- its `recover`. None of them may move a leased row, and nothing they write may lose a job.
+create function job_foreign_update() returns trigger language plpgsql as $$
+begin
+    if old.state = 'consumed' and old.lease_until > clock_timestamp() then return null; end if;
+    if old.state = 'done' or new.state = 'consumed' then return null; end if;
+    if old.state = 'rejected' and new.state = 'queued' then  -- sent again: revived, as if never tried
+        new.attempts := 0; new.error_msg := null; new.cancelled := false; new.completed_at := null; new.due := true;
+    elsif old.state = 'consumed' and new.state = 'queued' then  -- recovered
+        new.due := true;
+    end if;
+    new.message := null; new.queue_name := old.queue_name; new.mtime := clock_timestamp();
+    new.lease_token := null; new.lease_until := null;
+    return new;
+end $$;
+
+create trigger job_foreign_update before update of state on job_queue for each row
+    when (new.lease_token is not distinct from old.lease_token
+          and (new.state is distinct from old.state or new.message is not null or old.state in ('consumed', 'done')))
+    execute function job_foreign_update();
+
+-- `flush` deletes what runs, too. A cascade (the collection is deleted) comes from inside a trigger and passes.
+create function job_foreign_delete() returns trigger language plpgsql as $$
+begin
+    if pg_trigger_depth() > 1 or old.lease_until <= clock_timestamp() then return old; end if;
+    return null;
+end $$;
+
+create trigger job_foreign_delete before delete on job_queue for each row
+    when (old.state = 'consumed') execute function job_foreign_delete();
+
+do $$ begin
+    if to_regclass('dramatiq.queue_before_jobbko') is not null then
+        -- What ran when the table was converted has no lease with us: it waits again.
+        insert into job_queue (id, queue_name, state, mtime, message, result, result_ttl)
+        select message_id, queue_name,
+               case when state = 'consumed' then 'queued'::dramatiq.state else state end,
+               mtime, message, result, result_ttl
+          from dramatiq.queue_before_jobbko
+         where message is not null or queue_name = '__RQ__';
+        drop table dramatiq.queue_before_jobbko;
+    end if;
+end $$;

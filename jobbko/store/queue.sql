@@ -1,0 +1,127 @@
+-- What the engine says to the queue. The functions are in migrations/0003_turn.sql, where their order is explained.
+
+-- name: turn
+select * from job_turn(%(done_ids)s::uuid[], %(done_tokens)s::uuid[], %(ended)s::jsonb, %(following)s::jsonb,
+                       %(types)s::text[], %(want)s, %(worker)s::uuid, make_interval(secs => %(lease)s),
+                       %(served)s::text[], %(promote)s)
+
+-- name: add
+select job_add(%(jobs)s::jsonb)
+
+-- name: equal_waiting
+select id
+  from job_queue
+ where collection_node_id = coalesce(%(collection)s::uuid, '00000000-0000-0000-0000-000000000001')
+   and dedupe_key = case when %(dedupe)s then job_dedupe_key(%(job_type)s, %(payload)s::jsonb, %(following)s)
+                         else %(dedupe_key)s end
+   and state = 'queued'
+
+-- name: renew
+-- A row that its own job has locked (it is just completing) is ours all the same; to wait for it would hold up the
+-- renewal of all the others, and no sweep can take it meanwhile.
+with ours as (
+    select j.id, j.cancelled
+      from unnest(%(ids)s::uuid[], %(tokens)s::uuid[]) held (id, token)
+      join job_queue j on j.id = held.id and j.lease_token = held.token and j.state = 'consumed'
+),
+free as (
+    select id from job_queue where id in (select id from ours) and state = 'consumed' for update skip locked
+),
+renewed as (
+    update job_queue j set lease_until = clock_timestamp() + make_interval(secs => %(lease)s)
+      from free where j.id = free.id and j.lease_token = any (%(tokens)s::uuid[])
+)
+select id, cancelled from ours
+
+-- name: give_back
+-- What this worker leased in a turn whose answer it never saw.
+update job_queue
+   set state = 'queued', lease_token = null, lease_until = null, started_at = null, mtime = clock_timestamp()
+ where state = 'consumed' and worker = %(worker)s and lease_token <> all (%(tokens)s::uuid[])
+
+-- name: sweep
+-- A lease that ran out: its worker died, and the job is charged for it, since it may have been the cause. It is not if
+-- the server itself came up after the lease was last renewed: then nobody could have renewed it.
+with lost as (
+    select id, lease_token, attempts, max_attempts, started_at, worker, cancelled,
+           pg_postmaster_start_time() < lease_until - make_interval(secs => %(lease)s) as charged
+      from job_queue
+     where state = 'consumed' and lease_until < (select clock_timestamp())
+     limit 100 for update skip locked
+)
+select job_end(jsonb_agg(jsonb_build_object(
+           'id', id, 'token', lease_token,
+           'state', case when cancelled or charged and attempts + 1 >= max_attempts then 'rejected' else 'queued' end,
+           'charge', charged::int,
+           -- At once the first time; then with growing pauses, so that innocent neighbours of a job that kills its
+           -- worker get to run without it.
+           'delay', case when charged and attempts > 0 then %(backoff)s * 2 ^ (attempts - 1) else 0 end,
+           'error', 'the worker that ran this job died or was cut off',
+           'outcome', case when not charged then 'refunded' when attempts + 1 >= max_attempts then 'dead'
+                           else 'retry' end,
+           'class', 'crashed')))
+  from lost
+having count(*) > 0
+
+-- name: hold
+select id from job_queue
+ where id = %(id)s and lease_token = %(token)s and state = 'consumed' and not cancelled
+   for update
+
+-- name: complete
+update job_queue
+   set state = 'done', result = %(result)s::jsonb, lease_token = null, lease_until = null, progress = null,
+       completed_at = clock_timestamp(), mtime = clock_timestamp()
+ where id = %(id)s and lease_token = %(token)s and state = 'consumed'
+
+-- name: progress
+update job_queue set progress = %(progress)s::jsonb
+ where id = %(id)s and lease_token = %(token)s and state = 'consumed'
+
+-- name: ring
+select pg_notify('jobbko', '')
+
+-- name: unfinished
+select count(*) from job_queue
+ where (%(queue)s::text is null or queue_name = %(queue)s) and (state = 'consumed' or state = 'queued' and due)
+
+-- name: flush
+delete from job_queue where (%(queue)s::text is null or queue_name = %(queue)s) and state = 'queued'
+
+-- name: outcome
+select status::text as status, result, error_msg from job_queue where id = %(id)s
+
+-- name: publish_limits
+insert into job_limit as l (name, max_running)
+select * from unnest(%(names)s::text[], %(most)s::integer[]) x (name, most) order by name
+on conflict (name) do update set max_running = excluded.max_running where l.max_running <> excluded.max_running
+
+-- name: publish
+insert into job_type as t (name, queue_name, priority, max_attempts, gates, limit_name, dedupe, parameters, required,
+                           accepts_any)
+select name, queue_name, priority, max_attempts, gates, limit_name, dedupe, parameters, required, accepts_any
+  from jsonb_to_recordset(%(types)s::jsonb) as x (
+           name text, queue_name text, priority smallint, max_attempts smallint, gates text[], limit_name text,
+           dedupe boolean, parameters text[], required text[], accepts_any boolean)
+ order by name
+on conflict (name) do update
+   set queue_name = excluded.queue_name, priority = excluded.priority, max_attempts = excluded.max_attempts,
+       gates = excluded.gates, limit_name = excluded.limit_name, dedupe = excluded.dedupe,
+       parameters = excluded.parameters, required = excluded.required, accepts_any = excluded.accepts_any,
+       published_at = now()
+ where (t.queue_name, t.priority, t.max_attempts, t.gates, t.limit_name, t.dedupe, t.parameters, t.required,
+        t.accepts_any)
+       is distinct from
+       (excluded.queue_name, excluded.priority, excluded.max_attempts, excluded.gates, excluded.limit_name,
+        excluded.dedupe, excluded.parameters, excluded.required, excluded.accepts_any)
+
+-- name: worker_started
+insert into worker (id, host, pid, threads, job_types)
+values (%(id)s, %(host)s, %(pid)s, %(threads)s, %(job_types)s)
+on conflict (id) do update set heartbeat_at = clock_timestamp(), stopped_at = null
+
+-- name: worker_alive
+update worker set heartbeat_at = clock_timestamp() where id = %(id)s
+
+-- name: worker_stopped
+update worker set stopped_at = clock_timestamp() where id = %(id)s
