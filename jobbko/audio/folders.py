@@ -1,0 +1,144 @@
+"""Walk a music folder: every audio file once, and which parts could not be looked at.
+
+Names are bytes throughout: a file system promises no encoding. What cannot be read is *unknown*, which is something
+else than gone; whoever compares must leave alone what lies there.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from jobbko.audio import is_audio
+from jobbko.errors import Missing, Throttled
+
+#: Folders and files that file servers, desktops and Macs leave lying about.
+IGNORED = frozenset(
+    {b"@eadir", b"#recycle", b"#snapshot", b"lost+found", b"$recycle.bin", b"system volume information"}
+)
+#: How many errors are kept word by word, and how many unreadable places are told apart.
+MAX_ERRORS = 50
+MAX_UNKNOWN = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An audio file: its path below the root, and how it was when it was met."""
+
+    path: bytes
+    size: int  # bytes
+    mtime_ns: int
+
+
+@dataclass
+class Walk:
+    """One pass over a root. Iterate it first; then `unknown`, `blind` and `errors` tell what it could not see."""
+
+    root: bytes
+    unknown: list[bytes] = field(default_factory=list)
+    #: Too much was unreadable to list: nothing may be concluded from absence.
+    blind: bool = False
+    errors: list[str] = field(default_factory=list)
+    error_count: int = 0
+
+    def __iter__(self) -> Iterator[Found]:
+        """Real folders first, linked ones after them, each folder once: a link back up is a loop, not a library."""
+        visited: set[tuple[int, int]] = set()
+        folders, links = [b""], list[bytes]()
+        while folders or links:
+            folder = folders.pop() if folders else links.pop(0)
+            try:
+                about = os.stat(os.path.join(self.root, folder))
+                if (about.st_dev, about.st_ino) in visited:
+                    continue
+                visited.add((about.st_dev, about.st_ino))
+                yield from self._folder(folder, folders, links)
+            except OSError as error:
+                self.note(folder, error)
+
+    def _folder(self, folder: bytes, folders: list[bytes], links: list[bytes]) -> Iterator[Found]:
+        with os.scandir(os.path.join(self.root, folder)) as entries:
+            for entry in entries:
+                path = os.path.join(folder, entry.name)
+                if is_ignored(entry.name):
+                    continue
+                try:
+                    if entry.is_dir():
+                        (links if entry.is_symlink() else folders).append(path)
+                    elif is_audio(entry.name):
+                        about = entry.stat()
+                        # A pipe or a device would block whoever opens it.
+                        if stat.S_ISREG(about.st_mode):
+                            yield Found(path, about.st_size, about.st_mtime_ns)
+                except OSError as error:
+                    self.note(path, error)
+
+    def note(self, path: bytes, error: OSError) -> None:
+        """That path could not be looked at."""
+        self.error_count += 1
+        if len(self.errors) < MAX_ERRORS:
+            self.errors.append(f"{readable(path) or '.'}: {error.strerror or error}")
+        if len(self.unknown) < MAX_UNKNOWN:
+            self.unknown.append(path)
+        if len(self.unknown) == MAX_UNKNOWN or not path:
+            self.blind = True
+
+
+def is_ignored(name: bytes) -> bool:
+    """Hidden files (AppleDouble's ._x, .AppleDouble, .Trash-1000 among them) and the wells of file servers."""
+    return name.startswith(b".") or name.lower() in IGNORED
+
+
+def trouble(root: bytes) -> tuple[str, str] | None:
+    """Why nothing may be concluded from this root: (absent | unreadable | empty, a sentence); None if all is well."""
+    name = readable(root)
+    try:
+        with os.scandir(root) as entries:
+            if next(entries, None) is None:
+                return "empty", f"{name} is empty; if its disk is not mounted, mount it"
+    except FileNotFoundError:
+        return "absent", f"{name} does not exist; if its disk is not mounted, mount it"
+    except NotADirectoryError:
+        return "absent", f"{name} is not a folder"
+    except OSError as error:
+        return "unreadable", f"{name} cannot be read: {error.strerror or error}"
+    return None
+
+
+def is_gone(path: bytes) -> bool:
+    """Whether there is certainly nothing of that name; a folder that cannot be read proves nothing."""
+    try:
+        os.lstat(path)
+    except OSError as error:
+        return error.errno in (errno.ENOENT, errno.ENOTDIR)
+    return False
+
+
+def look(root: bytes, path: bytes, library: str) -> os.stat_result:
+    """The file as it is now. Missing if it is gone; Throttled while its root, or the way to it, is away: that may end.
+
+    library: how the root is called among the things that a job may have to wait for.
+    """
+    file = os.path.join(root, path)
+    try:
+        return os.stat(file)
+    except OSError as error:
+        if (away := trouble(root)) is not None:
+            raise Throttled(library, message=away[1]) from error
+        if is_gone(file):
+            raise Missing(f"{readable(path)} is gone") from error
+        raise Throttled(library, message=f"{readable(path)}: {error.strerror}") from error
+
+
+def readable(path: bytes) -> str:
+    """For people: bytes that are not UTF-8 show as \\xNN."""
+    return path.decode("utf-8", "backslashreplace")
+
+
+def key(path: bytes) -> str:
+    """The same for every way of composing its letters: Macs write é as e and an accent."""
+    return unicodedata.normalize("NFC", readable(path))
