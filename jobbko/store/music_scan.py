@@ -1,0 +1,182 @@
+"""What a scan of a library root knows and writes: roots, the files met, those that moved, those that vanished."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from jobbko import store
+from jobbko.store import music_rows
+from jobbko.store.cleaning import Jsonb
+
+sql = store.queries("music_scan.sql")
+
+#: Most rows that one statement reads.
+PAGE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """A folder of music; its node is the collection that all found in it belongs to."""
+
+    collection_node_id: str
+    path: bytes
+    path_text: str
+    state: str
+    accept_missing: bool
+    last_file_count: int
+    full_is_due: bool
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", bytes(self.path))  # psycopg2 hands out a memoryview
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A track as the last scan left it; path is below the root."""
+
+    id: str
+    path: bytes
+    path_key: str
+    size: int
+    mtime_ns: int
+    content_hash: bytes
+    state: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", bytes(self.path))
+        object.__setattr__(self, "content_hash", bytes(self.content_hash))
+
+
+def root(path: str | bytes | os.PathLike[str]) -> Root:
+    """The library root at that folder, made if it is new; its collection_node_id is the collection."""
+    raw = os.path.abspath(os.fsencode(path))
+    if (found := find_root(raw)) is not None:
+        return found
+    with store.transaction():
+        store.run(sql["lock_roots"])  # two at once would make two nodes for one folder
+        if find_root(raw) is None:
+            store.run(sql["add_root"], path=raw, path_text=raw.decode("utf-8", "backslashreplace"))
+        return store.one(Root, sql["root"], path=raw)
+
+
+def find_root(path: str | bytes | os.PathLike[str]) -> Root | None:
+    return store.find(Root, sql["root"], path=os.path.abspath(os.fsencode(path)))
+
+
+def root_of(collection: str) -> Root:
+    return store.one(Root, sql["root_of"], collection=collection)
+
+
+def root_paths() -> list[bytes]:
+    """The folders that were ever scanned."""
+    return [row.path for row in store.many(_Path, sql["root_paths"])]
+
+
+def accept_missing(collection: str) -> None:
+    """An operator's word that much of it is truly gone: the next scan may mark any number of tracks missing."""
+    store.run(sql["accept_missing"], collection=collection)
+
+
+def begin_scan(collection: str, *, full: bool) -> str:
+    """Its id. What scans that were killed left behind is cleared."""
+    store.run(sql["forget_old_scans"], collection=collection)
+    return str(store.value(sql["begin_scan"], collection=collection, full=full))
+
+
+def end_scan(scan: str, collection: str, *, state: str, reason: str, counts: Mapping[str, Any], full: bool) -> None:
+    with store.transaction():
+        if state == "ok":
+            store.run(sql["forget_unused_albums"], scan=scan)
+        store.run(sql["forget_seen"], scan=scan)
+        store.run(sql["end_scan"], scan=scan, state=state, reason=reason, counts=Jsonb(dict(counts)))
+        store.run(
+            sql["end_root"], collection=collection, state=state, reason=reason, files=counts.get("seen", 0), full=full
+        )
+
+
+def known(collection: str, paths: Sequence[bytes], keys: Sequence[str]) -> list[Known]:
+    """Tracks at these paths, and those whose names differ from them only in how Unicode composes letters."""
+    return store.many(Known, sql["known"], collection=collection, paths=list(paths), keys=list(keys))
+
+
+def same_content(collection: str, hashes: Sequence[bytes]) -> list[Known]:
+    """Tracks with these contents, those already missing first."""
+    return store.many(Known, sql["same_content"], collection=collection, hashes=list(hashes))
+
+
+def seen(scan: str, collection: str, tracks: Sequence[str]) -> None:
+    store.run(sql["seen"], scan=scan, collection=collection, tracks=list(tracks))
+
+
+def restore(tracks: Sequence[str]) -> int:
+    """How many of them were missing and are back."""
+    return store.run(sql["restore"], tracks=list(tracks))
+
+
+def relocate(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Give tracks (id, path as hex, path_text, path_key, mtime_ns) new names; ids and all that hangs on them stay."""
+    if rows:
+        store.run(sql["relocate"], rows=Jsonb(list(rows)))
+
+
+def keep_features(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Say that the sound of tracks (id, old_mtime_ns, mtime_ns) has not changed, though the time of the file has."""
+    if rows:
+        store.run(sql["keep_features"], rows=Jsonb(list(rows)))
+
+
+def save(collection: str, rows: music_rows.Rows) -> list[str]:
+    """Write files just read; the ids of their tracks."""
+    if not rows.tracks:
+        return []
+    with store.transaction():
+        store.run(sql["save_artists"], collection=collection, rows=Jsonb(list(rows.artists.values())))
+        store.run(sql["save_albums"], collection=collection, rows=Jsonb(list(rows.albums.values())))
+        saved = store.many(_Saved, sql["save_tracks"], collection=collection, rows=Jsonb(list(rows.tracks.values())))
+        store.run(sql["forget_credits"], tracks=[row.id for row in saved])
+        credited = [{**credit, "track_id": row.id} for row in saved for credit in rows.credited.get(row.path, ())]
+        store.run(sql["save_credits"], collection=collection, rows=Jsonb(credited))
+        return [row.id for row in saved]
+
+
+def active_count(collection: str) -> int:
+    return int(store.value(sql["active_count"], collection=collection))
+
+
+def vanished_count(scan: str, collection: str, unknown: Sequence[bytes]) -> int:
+    """How many active tracks this scan has not met, apart from those at or beneath a path it could not look at."""
+    return int(store.value(sql["vanished_count"], scan=scan, collection=collection, unknown=list(unknown)))
+
+
+def vanished(scan: str, collection: str, unknown: Sequence[bytes]) -> Iterator[list[Known]]:
+    """Those tracks, a page at a time; each page may be marked before the next is asked for."""
+    after = "00000000-0000-0000-0000-000000000000"
+    while page := store.many(
+        Known, sql["vanished"], scan=scan, collection=collection, unknown=list(unknown), after=after, limit=PAGE
+    ):
+        yield page
+        after = page[-1].id
+
+
+def mark_missing(tracks: Sequence[str]) -> int:
+    return store.run(sql["mark_missing"], tracks=list(tracks))
+
+
+@dataclass(frozen=True, slots=True)
+class _Path:
+    path: bytes
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", bytes(self.path))
+
+
+@dataclass(frozen=True, slots=True)
+class _Saved:
+    id: str
+    path: bytes
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", bytes(self.path))
