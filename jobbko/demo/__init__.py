@@ -1,0 +1,1 @@
+"""What `jobbko demo` plays with."""
