@@ -1,0 +1,238 @@
+"""Bring the library up to date with what lies on disk: new, changed, moved, missing and returned files, and their tags.
+
+Nothing is concluded from what could not be seen: an absent, empty or unreadable root, and a folder that cannot be read,
+leave their tracks as they are; so does a fifth of the library vanishing at once, until somebody says that it is true.
+Safe to repeat: it compares and writes differences, in short transactions, so one that was killed is simply run again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import os
+from collections import Counter
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from broker import actor, cron, report
+from jobbko import settings, store
+from jobbko.audio import folders, tags
+from jobbko.audio.folders import Found
+from jobbko.store import music_rows, music_scan
+from jobbko.store.music_scan import Known, Root
+
+#: Files compared, read and written in one go.
+BATCH = 200
+#: Bytes at each end of a file that tell it from others, together with its size.
+ENDS = 64 * 1024
+#: More than this many tracks, and this share of them, do not vanish in one day; a disk does.
+MANY, SHARE = 20, 0.2
+COUNTS = ("seen", "new", "changed", "moved", "missing", "restored", "unchanged")
+
+
+@actor(priority=7, dedupe=True, time_limit=6 * 3600 * 1000, periodic=cron("23 2 * * *"))
+def filesystem_rescan(root: str | None = None, full: bool = False) -> dict[str, Any]:
+    """root: one folder, else all that are configured or known. full: read every file again, as happens once a week."""
+    paths = [os.fsencode(root)] if root is not None else configured()
+    reports = [scan(os.path.abspath(path), full=full, nightly=root is None) for path in paths]
+    total = sum((Counter(report["counts"]) for report in reports), Counter())
+    errors = [error for report in reports for error in report["errors"]]
+    return {name: total[name] for name in COUNTS} | {"errors": errors[: folders.MAX_ERRORS], "roots": reports}
+
+
+def configured() -> list[bytes]:
+    return [os.fsencode(path) for path in settings.MUSIC_ROOTS] or music_scan.root_paths()
+
+
+@dataclass
+class Scan:
+    """One root being scanned, and what was found so far."""
+
+    root: Root
+    id: str
+    full: bool
+    walk: folders.Walk
+    counts: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def collection(self) -> str:
+        return self.root.collection_node_id
+
+    def file(self, path: bytes) -> bytes:
+        return os.path.join(self.root.path, path)
+
+
+def scan(path: bytes, *, full: bool, nightly: bool) -> dict[str, Any]:
+    away = folders.trouble(path)
+    if away is not None and music_scan.find_root(path) is None:
+        return outcome(folders.readable(path), None, *away)  # a typing mistake does not make a library
+    root = music_scan.root(path)
+    collection, full = root.collection_node_id, full or (nightly and root.full_is_due)
+    run = Scan(root, music_scan.begin_scan(collection, full=full), full, folders.Walk(path))
+    state, reason = away or _walked(run)
+    counts = {name: run.counts[name] for name in COUNTS}
+    music_scan.end_scan(run.id, collection, state=state, reason=reason, counts=counts, full=full)
+    return outcome(root.path_text, collection, state, reason, counts, run.walk.errors)
+
+
+def outcome(
+    path: str,
+    collection: str | None,
+    state: str,
+    reason: str,
+    counts: dict[str, int] | None = None,
+    errors: list[str] | None = None,
+) -> dict[str, Any]:
+    return {
+        "path": path,
+        "collection": collection,
+        "state": state,
+        "reason": reason,
+        "counts": counts or dict.fromkeys(COUNTS, 0),
+        "errors": errors or [],
+    }
+
+
+def _walked(run: Scan) -> tuple[str, str]:
+    """Compare every file, then see what is missing; (state, reason) of the root."""
+    before = os.stat(run.root.path)
+    files = iter(run.walk)
+    while batch := list(itertools.islice(files, BATCH)):
+        run.counts["seen"] += len(batch)
+        compare(run, batch)
+        report(root=run.root.path_text, **run.counts)
+    if (away := folders.trouble(run.root.path)) is not None:
+        return away
+    after = os.stat(run.root.path)
+    if (before.st_dev, before.st_ino) != (after.st_dev, after.st_ino):
+        return "absent", f"{run.root.path_text} was mounted or unmounted while it was scanned"
+    return conclude(run)
+
+
+def compare(run: Scan, batch: list[Found]) -> None:
+    """Tell what each file is: known as it is, changed, renamed, moved here, or new; and write that."""
+    known = music_scan.known(run.collection, [f.path for f in batch], [folders.key(f.path) for f in batch])
+    at = {track.path: track for track in known}
+    here = {found.path for found in batch}
+    pairs = [(at.get(found.path) or _renamed(run, known, found, here), found) for found in batch]
+    unread = [(old, found) for old, found in pairs if old is None or run.full or _differs(old, found)]
+    contents = {found.path: content_hash(run, found) for _, found in unread}
+    moved = _moved(run, [found for old, found in unread if old is None], contents)
+    pairs = [(moved.get(found.path, old), found) for old, found in pairs]
+    # A known file that cannot be read now keeps what is known of it; a new one gets a row that says why.
+    read = [
+        described(run, found, contents[found.path])
+        for old, found in unread
+        if found.path not in moved and (old is None or contents[found.path])
+    ]
+    write(run, pairs, [file for file in read if file is not None], contents)
+
+
+def _differs(old: Known, found: Found) -> bool:
+    """Not "newer": clocks are wrong, copies keep their times, and some taggers put the old time back."""
+    return (old.size, old.mtime_ns) != (found.size, found.mtime_ns) or not old.content_hash
+
+
+def _renamed(run: Scan, known: list[Known], found: Found, here: set[bytes]) -> Known | None:
+    """The track whose name differs only in how its letters are composed, if no file has its old name any more."""
+    key = folders.key(found.path)
+    same = (track for track in known if track.path_key == key and track.path not in here)
+    return next((track for track in same if folders.is_gone(run.file(track.path))), None)
+
+
+def _moved(run: Scan, new: list[Found], contents: dict[bytes, bytes]) -> dict[bytes, Known]:
+    """By new path: the track with that content whose own file is gone. A copy is not a move."""
+    hashes = [contents[found.path] for found in new if contents[found.path]]
+    candidates = [
+        track
+        for track in (music_scan.same_content(run.collection, hashes) if hashes else ())
+        if folders.is_gone(run.file(track.path))
+    ]
+    moved: dict[bytes, Known] = {}
+    for found in new:
+        same = [t for t in candidates if (t.content_hash, t.size) == (contents[found.path], found.size)]
+        if same:
+            # Among equals, one that kept its file's name.
+            best = max(same, key=lambda t: os.path.basename(t.path) == os.path.basename(found.path))
+            candidates.remove(best)
+            moved[found.path] = best
+    return moved
+
+
+def content_hash(run: Scan, found: Found) -> bytes:
+    """Of both ends and the size; empty if the file cannot be read, and then the next scan tries again."""
+    try:
+        with open(run.file(found.path), "rb") as file:
+            digest = hashlib.sha256(file.read(ENDS))
+            file.seek(max(ENDS, found.size - ENDS))
+            digest.update(file.read(ENDS))
+    except OSError as error:
+        run.walk.note(found.path, error)
+        return b""
+    digest.update(str(found.size).encode())
+    return digest.digest()
+
+
+def described(run: Scan, found: Found, content: bytes) -> dict[str, Any] | None:
+    """All that is kept of a file; None if it went away since it was listed."""
+    try:
+        said = tags.read(run.file(found.path))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        name = folders.readable(os.path.splitext(os.path.basename(found.path))[0])
+        said = tags.Tags(title=name, error=error.strerror or str(error))
+    return asdict(said) | {
+        "path": found.path,
+        "size": found.size,
+        "mtime_ns": found.mtime_ns,
+        "content_hash": content,
+    }
+
+
+def write(
+    run: Scan, pairs: list[tuple[Known | None, Found]], read: list[dict[str, Any]], contents: dict[bytes, bytes]
+) -> None:
+    """One batch, one short transaction."""
+    known = [(old, found) for old, found in pairs if old is not None]
+    moved = [(old, found) for old, found in known if old.path != found.path]
+    touched = [
+        {"id": old.id, "old_mtime_ns": old.mtime_ns, "mtime_ns": found.mtime_ns}
+        for old, found in known
+        if old.mtime_ns != found.mtime_ns and contents.get(found.path, b"") == old.content_hash
+    ]
+    with store.transaction():
+        music_scan.relocate([music_rows.place(old.id, found.path, found.mtime_ns) for old, found in moved])
+        music_scan.keep_features(touched)
+        ids = music_scan.save(run.collection, music_rows.collect(read)) + [old.id for old, _ in known]
+        music_scan.restore(ids)
+        music_scan.seen(run.id, run.collection, ids)
+    written = {file["path"] for file in read}
+    run.counts.update(label(old, found) for old, found in pairs if old is not None or found.path in written)
+
+
+def label(old: Known | None, found: Found) -> str:
+    """Under which of COUNTS the file is counted."""
+    if old is None:
+        return "new"
+    if old.path != found.path:
+        return "moved"
+    if old.state == "MISSING":
+        return "restored"
+    return "changed" if _differs(old, found) else "unchanged"
+
+
+def conclude(run: Scan) -> tuple[str, str]:
+    """Mark what is missing, if absence proves anything; (state, reason) of the root."""
+    name, active = run.root.path_text, music_scan.active_count(run.collection)
+    if run.walk.blind:
+        return "unreadable", f"too much of {name} cannot be read; nothing was marked missing"
+    if active and not run.counts["seen"] and not run.root.accept_missing:
+        return "empty", f"no music is left in {name}, where {active} tracks were; nothing was marked missing"
+    vanished = music_scan.vanished_count(run.id, run.collection, run.walk.unknown)
+    if vanished > max(MANY, SHARE * active) and not run.root.accept_missing:
+        return "vanishing", f"{vanished} of {active} tracks vanished from {name} at once; nothing was marked missing"
+    for page in music_scan.vanished(run.id, run.collection, run.walk.unknown):
+        gone = [track.id for track in page if folders.is_gone(run.file(track.path))]
+        run.counts["missing"] += music_scan.mark_missing(gone)
+    return "ok", ""
