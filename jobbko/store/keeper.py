@@ -1,9 +1,9 @@
 """Keeps one embedded Postgres running for as long as any process uses it, then stops it.
 
-Run as a program of its own (`python -I -S keeper.py …`) with nothing but the standard library, since it stays in memory
-beside the server. Whoever uses the server holds a shared lock on `users.lock`; the kernel drops it however that process
-ends, so an exclusive lock on it means that the last one is gone. The server's processes inherit a lock on `server.lock`,
-which therefore is free when, and only when, none of them is left.
+Run as a program of its own (`python -I -S keeper.py …`) with nothing but the standard library, since it stays in
+memory beside the server. Whoever uses the server holds a shared lock on `users.lock`; the kernel drops it however that
+process ends, so an exclusive lock on it means that the last one is gone. The server's processes inherit a lock on
+`server.lock`, which therefore is free when, and only when, none of them is left.
 """
 
 from __future__ import annotations
@@ -50,10 +50,11 @@ def main() -> None:
         os.setgroups([])
         os.setgid(gid)
         os.setuid(uid)
-    keeper = Keeper(options.folder, options.lock, options.command)
+    keeper = Keeper(options.folder, options.lock, options.socket, options.command)
     users = keeper.keep(options.linger)
+    keeper.stop()
     if keeper.owns_folder():
-        keeper.tidy(options.socket, options.delete)
+        keeper.tidy(options.delete)
     # In this order: who comes next waits for users.lock, and must then see that nobody keeps the server.
     os.close(options.lock)
     os.close(users)
@@ -63,34 +64,33 @@ def main() -> None:
 class Keeper:
     folder: Path
     lock: int
+    socket: Path
     command: list[str]
     events: queue.SimpleQueue[str] = field(default_factory=queue.SimpleQueue)
     server: subprocess.Popen[bytes] | None = None
     restarts: list[float] = field(default_factory=list)
 
     def keep(self, linger: float) -> int:
-        """Returns when the server has stopped, with the exclusive lock on users.lock that keeps new users waiting."""
+        """Returns when nobody uses the server any more, with the lock on users.lock that keeps new users waiting."""
+        users = opened(self.folder / "users.lock")
         self.start()
-        self.watch("users.lock")
+        self.watch(users, "users gone")
         while True:
             self.prune_logs()
             try:
                 event = self.events.get(timeout=600)
             except queue.Empty:
                 continue
-            if event == "server.lock":
+            if event == "server gone":
                 self.restart()
                 continue
             time.sleep(linger)
-            users = opened(self.folder / "users.lock")
             try:
                 fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:  # someone came while we lingered
-                os.close(users)
-                self.watch("users.lock")
-                continue
-            self.stop()
-            return users
+                self.watch(users, "users gone")
+            else:
+                return users
 
     def start(self) -> None:
         """Start the server; if it runs already (its keeper was killed), only watch it."""
@@ -100,13 +100,15 @@ class Keeper:
         except BlockingIOError:
             log.info("the server runs already: watching it")
         else:
-            # No process of this server is left, so its pid file is stale, even if that pid is somebody else's by now.
+            # No process of this server is left, so its lock files are stale, even if the pid in them is alive: it may
+            # be somebody else's by now, or a zombie that nobody collects.
             if postmaster(self.folder) is None:
-                (self.folder / "data" / "postmaster.pid").unlink(missing_ok=True)
+                for stale in [self.folder / "data" / "postmaster.pid", *self.socket.glob(".s.PGSQL.*")]:
+                    stale.unlink(missing_ok=True)
             self.server = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, pass_fds=[lock])
         finally:
             os.close(lock)
-        self.watch("server.lock")
+        self.watch(opened(self.folder / "server.lock"), "server gone")
 
     def restart(self) -> None:
         """Again, if it was killed. If it ended by itself, it has said why: whoever needs it next tries, or is told."""
@@ -124,7 +126,7 @@ class Keeper:
         while True:
             self.signal(signal.SIGINT if waited < PATIENCE else signal.SIGQUIT)
             try:
-                while self.events.get(timeout=10) != "server.lock":
+                while self.events.get(timeout=10) != "server gone":
                     pass
             except queue.Empty:
                 waited += 10
@@ -132,19 +134,19 @@ class Keeper:
                 return
 
     def signal(self, number: int) -> None:
+        owner = self.owns_folder()
         if self.server:
-            self.server.send_signal(number)
-        elif self.owns_folder() and (pid := postmaster(self.folder)) is not None:
+            self.server.send_signal(number if owner else signal.SIGQUIT)  # its data was deleted: nothing to finish
+        elif owner and (pid := postmaster(self.folder)) is not None:
             os.kill(pid, number)
 
-    def watch(self, name: str) -> None:
-        """Have an event of that name when nobody holds that lock any more."""
+    def watch(self, lock: int, event: str) -> None:
+        """Have that event when nobody else holds that lock any more."""
 
         def wait() -> None:
-            lock = opened(self.folder / name)
             fcntl.flock(lock, fcntl.LOCK_EX)
-            os.close(lock)
-            self.events.put(name)
+            fcntl.flock(lock, fcntl.LOCK_UN)
+            self.events.put(event)
 
         threading.Thread(target=wait, daemon=True).start()
 
@@ -159,8 +161,8 @@ class Keeper:
         for old in sorted((self.folder / "data" / "log").glob("*.log"))[:-LOGS_KEPT]:
             old.unlink(missing_ok=True)
 
-    def tidy(self, socket: Path, delete: bool) -> None:
-        shutil.rmtree(socket, ignore_errors=True)
+    def tidy(self, delete: bool) -> None:
+        shutil.rmtree(self.socket, ignore_errors=True)
         if delete:
             shutil.rmtree(self.folder)
 

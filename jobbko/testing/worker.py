@@ -1,0 +1,33 @@
+"""A worker inside the test's own process: real threads, a real queue, no waiting by the clock.
+
+    with working(broker):
+        until(lambda: seen == [1, 2, 3])
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+
+from dramatiq import Broker, Worker
+
+
+@contextlib.contextmanager
+def working(broker: Broker, threads: int = 2) -> Iterator[Worker]:
+    """Run the broker's jobs until the block ends; then stop as a deployment would."""
+    broker.emit_after("process_boot")  # as `dramatiq` does; time limits start their clock here
+    worker = Worker(broker, worker_threads=threads, worker_timeout=50)
+    worker.start()
+    try:
+        yield worker
+    finally:
+        worker.stop(timeout=10_000)
+
+
+def until(condition: Callable[[], bool], timeout: float = 15) -> None:
+    """Return as soon as the condition holds; AssertionError if it does not within `timeout` seconds."""
+    deadline = time.monotonic() + timeout
+    while not condition():
+        assert time.monotonic() < deadline, "the condition did not come true"
+        time.sleep(0.01)

