@@ -10,7 +10,7 @@ import pytest
 
 from jobbko import settings
 from jobbko.errors import UserError
-from jobbko.store import embedded, installation
+from jobbko.store import cluster, embedded, installation
 from tests.store.processes import stopped
 from tests.waiting import until
 
@@ -120,3 +120,25 @@ def test_making_it_fails_and_leaves_nothing_half_made(place):
     assert "could not be made. It says:" in limited.stderr
     assert not (place / "postgres" / "data").exists()
     assert embedded.url()
+
+
+def test_a_full_disk(place):
+    """A real one if this machine lets us mount a tiny one, else what initdb writes when it meets one."""
+    small = place / "small"
+    small.mkdir(mode=0o755)
+    mount = ["mount", "-t", "tmpfs", "-o", "size=12m,mode=755", "tmpfs", str(small)]
+    if os.geteuid() == 0 and subprocess.run(mount, capture_output=True).returncode == 0:
+        try:
+            settings.DATA_DIR = small
+            said = refusal()
+            assert not (small / "postgres" / "data").exists()
+        finally:
+            for key in list(embedded._joined):
+                os.close(embedded._joined.pop(key))
+            subprocess.run(["umount", str(small)], check=True)
+    else:
+        server = cluster.Cluster(place / "postgres", installation.Installation(place, None))
+        said = cluster._explained(server, "could not be made", "initdb: error: … No space left on device\n")
+
+    assert f"{place}" in said
+    assert "the disk is full. Free some space, or set JOBBKO_DATA_DIR to another disk" in said
