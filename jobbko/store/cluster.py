@@ -117,8 +117,8 @@ def run_server(cluster: Cluster, settings: Mapping[str, str], sync: bool = True)
                 finally:
                     os.close(lock)  # the keeper has inherited it
                 started = True
-            options = ["-q", "-h", socket(cluster), "-p", "5432", "-U", "postgres"]
-            if cluster.postgres.run("pg_isready", *options).returncode == 0:
+            where = ("-h", socket(cluster), "-p", "5432", "-U", "postgres")
+            if cluster.postgres.run("pg_isready", "-q", *where).returncode == 0:
                 return
             if time.monotonic() > deadline:
                 raise UserError(_explained(cluster, f"takes no connections after {PATIENCE} s", _log(cluster)))
