@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import os
-import select
 import threading
 import time
 from collections import deque
@@ -246,8 +245,7 @@ class Dispatcher(threading.Thread):
             seconds = min(seconds, STALE)
         self._asleep = True
         if not self._ended and not (self._stopping or (self.draining and self._any_untaken())):
-            ready, _, _ = select.select([conn.fileno(), self._bell], [], [], seconds)
-            if self._bell in ready:
+            if self._bell in pool.readable(conn.fileno(), self._bell, seconds=seconds):
                 os.read(self._bell, 4096)
         self._asleep = False
         conn.poll()

@@ -18,9 +18,29 @@ from jobbko import settings, store
 from jobbko.engine.dispatcher import Dispatcher
 from jobbko.engine.interrupts import Cancelled
 from jobbko.engine.job import Job
+from jobbko.engine.retries import connection_lost
 from jobbko.store import pool, queue
 
 logger = logging.getLogger(__name__)
+
+
+def sweep() -> int:
+    """Look after the jobs of dead workers; how many there were. One that Postgres refuses does not stop the others."""
+    ids = queue.expired()
+    try:
+        return queue.sweep(ids, settings.LEASE, settings.BACKOFF) if ids else 0
+    except psycopg2.Error as error:
+        if connection_lost(error):
+            raise
+    swept = 0
+    for id in ids:
+        try:
+            swept += queue.sweep([id], settings.LEASE, settings.BACKOFF)
+        except psycopg2.Error as error:
+            if connection_lost(error):
+                raise
+            logger.exception("Job %s of a dead worker cannot be given back.", id)
+    return swept
 
 
 class LeaseKeeper(threading.Thread):
@@ -43,7 +63,7 @@ class LeaseKeeper(threading.Thread):
                 conn = conn if conn is not None and not conn.closed else pool.connect()
                 with store.using(conn):
                     self._renew()
-                    if swept := queue.sweep(settings.LEASE, settings.BACKOFF):
+                    if swept := sweep():
                         logger.warning("%d jobs of a dead worker go back to the queue or to the dead letters.", swept)
                         queue.ring()
                     queue.worker_alive(self.dispatcher.worker)

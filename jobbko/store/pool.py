@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -81,6 +82,14 @@ _KEEPALIVE = {
 }
 
 
+def readable(*descriptors: int, seconds: float) -> set[int]:
+    """Those that can be read within so many seconds. (poll and not select, which knows no descriptor above 1023.)"""
+    waiting = select.poll()
+    for descriptor in descriptors:
+        waiting.register(descriptor, select.POLLIN)
+    return {descriptor for descriptor, _ in waiting.poll(seconds * 1000)}
+
+
 def _own() -> Pool:
     with _opening:
         if (pool := _pools.get(os.getpid())) is None:
@@ -91,13 +100,13 @@ def _own() -> Pool:
 
 
 def _checked_out(pool: ThreadedConnectionPool) -> Connection:
-    """A live connection: one that the server has closed meanwhile is noticed here and not by the job."""
+    """A live connection: one that the server has closed meanwhile is noticed here and not by the job.
+
+    An idle connection has nothing to read; if it has, that is the server's farewell.
+    """
     while True:
-        conn = pool.getconn()
-        with contextlib.suppress(psycopg2.Error):
-            if not conn.closed:
-                conn.poll()
-                if not conn.closed:
-                    conn.autocommit = True
-                    return conn
+        conn: Connection = pool.getconn()
+        if not conn.closed and not readable(conn.fileno(), seconds=0):
+            conn.autocommit = True
+            return conn
         pool.putconn(conn, close=True)

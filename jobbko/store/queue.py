@@ -160,9 +160,14 @@ def give_back(worker: str, tokens: list[str]) -> int:
     return store.run(sql["give_back"], worker=worker, tokens=tokens)
 
 
-def sweep(lease: float, backoff: float) -> int:
-    """Jobs whose lease ran out go back to waiting or to the dead letters; how many there were."""
-    return len(store.rows(sql["sweep"], lease=lease, backoff=backoff))
+def expired() -> list[str]:
+    """Up to 100 jobs whose lease ran out."""
+    return [id for (id,) in store.rows(sql["expired"])]
+
+
+def sweep(ids: list[str], lease: float, backoff: float) -> int:
+    """Those of the jobs whose lease ran out go back to waiting or to the dead letters; how many there were."""
+    return len(store.rows(sql["sweep"], ids=ids, lease=lease, backoff=backoff))
 
 
 def hold(id: str, token: str) -> bool:

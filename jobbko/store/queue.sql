@@ -39,6 +39,9 @@ update job_queue
    set state = 'queued', lease_token = null, lease_until = null, started_at = null, mtime = clock_timestamp()
  where state = 'consumed' and worker = %(worker)s and lease_token <> all (%(tokens)s::uuid[])
 
+-- name: expired
+select id from job_queue where state = 'consumed' and lease_until < (select clock_timestamp()) limit 100
+
 -- name: sweep
 -- A lease that ran out: its worker died, and the job is charged for it, since it may have been the cause. It is not if
 -- the server itself came up after the lease was last renewed: then nobody could have renewed it.
@@ -46,8 +49,8 @@ with lost as (
     select id, lease_token, attempts, max_attempts, started_at, worker, cancelled,
            pg_postmaster_start_time() < lease_until - make_interval(secs => %(lease)s) as charged
       from job_queue
-     where state = 'consumed' and lease_until < (select clock_timestamp())
-     limit 100 for update skip locked
+     where id = any (%(ids)s::uuid[]) and state = 'consumed' and lease_until < (select clock_timestamp())
+       for update skip locked
 )
 select job_end(jsonb_agg(jsonb_build_object(
            'id', id, 'token', lease_token,

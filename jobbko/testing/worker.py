@@ -1,7 +1,7 @@
 """A worker inside the test's own process: real threads, a real queue, no waiting by the clock.
 
-    with working(broker):
-        until(lambda: seen == [1, 2, 3])
+with working(broker):
+    until(lambda: seen == [1, 2, 3])
 """
 
 from __future__ import annotations

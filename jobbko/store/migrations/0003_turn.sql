@@ -10,13 +10,18 @@ begin
             id uuid, token uuid, state text, result jsonb, charge integer, delay double precision, cancelled boolean,
             error text, outcome text, class text, traceback text)
     ),
-    -- Going back to waiting while an equal job waits already: that one will do the work, this one is merged into it.
+    -- Going back to waiting while an equal job waits already, or goes back with it: one will do the work, the others
+    -- are merged into it.
     merged as (
-        select i.id from item i join job_queue j on j.id = i.id
-         where i.state = 'queued' and j.dedupe_key is not null
-           and exists (select from job_queue other
-                        where other.collection_node_id = j.collection_node_id and other.dedupe_key = j.dedupe_key
-                          and other.state = 'queued')
+        select id from (
+            select i.id,
+                   row_number() over (partition by j.collection_node_id, j.dedupe_key order by j.seq) > 1
+                   or exists (select from job_queue other
+                               where other.collection_node_id = j.collection_node_id
+                                 and other.dedupe_key = j.dedupe_key and other.state = 'queued') as superfluous
+              from item i join job_queue j on j.id = i.id
+             where i.state = 'queued' and j.dedupe_key is not null) returning_jobs
+         where superfluous
     ),
     old as (
         select j.id, j.attempts, j.worker, j.started_at
@@ -199,13 +204,15 @@ end $$;
 
 -- What was scheduled for later and is due by now. The sub-select makes the clock an index condition; the bare function
 -- would be asked anew for each scheduled row.
-create function job_promote(most integer) returns void language sql as $$
+create function job_promote(most integer) returns void language plpgsql as $$
+begin
     update job_queue set due = true
-     where id in (select id from job_queue
-                   where state = 'queued' and not due and not held
-                     and scheduled_for <= (select clock_timestamp())
-                   order by scheduled_for limit most for update skip locked)
-$$;
+     where ctid = any (array(
+               select ctid from job_queue
+                where state = 'queued' and not due and not held
+                  and scheduled_for <= (select clock_timestamp())
+                order by scheduled_for limit most for update skip locked));
+end $$;
 
 -- Finish what is done, then lease what is next. The settings keep the plans on their indexes even when the function
 -- was first called while the table was empty.

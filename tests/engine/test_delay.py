@@ -1,0 +1,66 @@
+"""Jobs for later wait in the table, not in a worker."""
+
+from __future__ import annotations
+
+import dramatiq
+
+from jobbko import settings, store
+from jobbko.testing.worker import until, working
+from tests.engine.conftest import rows, statuses
+
+
+def test_a_delayed_job_is_one_row_and_runs_once_when_it_is_due(broker):
+    # Bogdanp/dramatiq#431
+    ran = []
+
+    @dramatiq.actor
+    def work(n):
+        ran.append(n)
+
+    work.send_with_options(args=(1,), delay=300)
+    due_at = store.value("select scheduled_for from job_queue")
+    with working(broker, threads=4):
+        until(lambda: ran == [1])
+        started_at = store.value("select started_at from job_queue")
+        assert len(rows()) == 1
+        assert 0 <= (started_at - due_at).total_seconds() < 0.25
+    assert ran == [1]
+
+
+def test_a_job_due_after_twice_the_lease_runs_once(broker, monkeypatch):
+    # Bogdanp/dramatiq#827, #877; celery/celery#2599
+    monkeypatch.setattr(settings, "LEASE", 0.3)
+    ran = []
+
+    @dramatiq.actor
+    def work(n):
+        ran.append(n)
+
+    work.send_with_options(args=(1,), delay=700)
+    with working(broker, threads=2):
+        until(lambda: statuses() == ["completed"])
+    assert ran == [1]
+
+
+def test_a_job_for_tomorrow_is_not_touched(broker):
+    ran = []
+
+    @dramatiq.actor
+    def work(n):
+        ran.append(n)
+
+    broker.enqueue_many((work.message(n) for n in range(100)), delay=86_400_000)
+    work.send("now")
+    with working(broker):
+        until(lambda: ran == ["now"])
+        assert not broker.process.dispatcher.held
+    assert statuses() == ["pending"] * 100 + ["completed"]
+
+
+def test_no_delay_queue_is_declared(broker):
+    @dramatiq.actor
+    def work():
+        pass
+
+    with working(broker) as worker:
+        assert list(worker.consumers) == ["default"]

@@ -1,0 +1,62 @@
+"""Migrations: once each, whoever starts first."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from jobbko import settings, store
+from jobbko.store import migrate, pool
+from tests.conftest import admin, sibling
+
+
+@pytest.fixture
+def empty(server, monkeypatch):
+    name = f"empty_{uuid.uuid4().hex[:8]}"
+    admin(server, "create database {}", name)
+    monkeypatch.setattr(settings, "DATABASE_URL", sibling(server, name))
+    pool.close()
+    yield sibling(server, name)
+    pool.close()
+    admin(server, "drop database {} with (force)", name)
+
+
+def test_every_file_is_applied_once_and_in_order(empty):
+    before = migrate.pending()
+    assert before == sorted(before)
+
+    assert migrate.migrate() == before
+    assert migrate.migrate() == []
+    assert migrate.pending() == []
+
+
+def test_many_processes_may_migrate_at_once(empty):
+    code = "from jobbko.store.migrate import migrate; print(len(migrate()))"
+
+    def one(_: int) -> int:
+        return int(
+            subprocess.run(
+                [sys.executable, "-c", code], env={"DATABASE_URL": empty}, check=True, capture_output=True, text=True
+            ).stdout
+        )
+
+    with ThreadPoolExecutor(4) as threads:
+        applied = list(threads.map(one, range(4)))
+    assert sorted(applied)[:3] == [0, 0, 0]
+    assert sorted(applied)[3] > 0
+
+
+def test_a_migration_that_fails_leaves_nothing_behind(empty, monkeypatch):
+    monkeypatch.setattr(migrate, "_files", lambda: {"0001.sql": "create table a (n integer)", "0002.sql": "nonsense"})
+    with pytest.raises(Exception, match="syntax error"):
+        migrate.migrate()
+    assert store.value("select to_regclass('a')") is None
+
+
+@pytest.mark.usefixtures("tx")
+def test_the_default_collection_is_there():
+    assert store.rows("select id::text, kind from nodes") == [("00000000-0000-0000-0000-000000000001", "collection")]
