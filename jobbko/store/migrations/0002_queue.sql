@@ -28,6 +28,7 @@ create table job_type (
     parameters   text[]      not null default '{}',   -- in the function's order
     required     text[]      not null default '{}',
     accepts_any  boolean     not null default false,  -- takes keywords beyond its parameters
+    all_named    boolean     not null default true,   -- each positional argument has a name
     published_at timestamptz not null default now()
 );
 

@@ -31,8 +31,10 @@ begin
        or jsonb_typeof(coalesce(new.options, '{}')) <> 'object' then
         fault := 'not a Dramatiq message: ' || left(new.message::text, 500);
         new.payload := '{}'; new.options := null; arguments := '[]';
-    elsif type.name is not null and cardinality(type.parameters) >= jsonb_array_length(arguments) then
-        -- Positional arguments get their names.
+    elsif type.all_named and cardinality(type.parameters) < jsonb_array_length(arguments) then
+        fault := format('%s takes %s arguments, not %s', type.name, cardinality(type.parameters),
+                        jsonb_array_length(arguments));
+    elsif type.all_named then  -- a known job: positional arguments get their names
         new.payload := new.payload || coalesce((
             select jsonb_object_agg(type.parameters[position], value)
               from jsonb_array_elements(arguments) with ordinality argument (value, position)), '{}');
