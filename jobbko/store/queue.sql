@@ -101,22 +101,23 @@ on conflict (name) do update set max_running = excluded.max_running where l.max_
 
 -- name: publish
 insert into job_type as t (name, queue_name, priority, max_attempts, gates, limit_name, dedupe, parameters, required,
-                           accepts_any)
-select name, queue_name, priority, max_attempts, gates, limit_name, dedupe, parameters, required, accepts_any
+                           accepts_any, all_named)
+select name, queue_name, priority, max_attempts, gates, limit_name, dedupe, parameters, required, accepts_any, all_named
   from jsonb_to_recordset(%(types)s::jsonb) as x (
            name text, queue_name text, priority smallint, max_attempts smallint, gates text[], limit_name text,
-           dedupe boolean, parameters text[], required text[], accepts_any boolean)
+           dedupe boolean, parameters text[], required text[], accepts_any boolean, all_named boolean)
  order by name
 on conflict (name) do update
    set queue_name = excluded.queue_name, priority = excluded.priority, max_attempts = excluded.max_attempts,
        gates = excluded.gates, limit_name = excluded.limit_name, dedupe = excluded.dedupe,
        parameters = excluded.parameters, required = excluded.required, accepts_any = excluded.accepts_any,
+       all_named = excluded.all_named,
        published_at = now()
  where (t.queue_name, t.priority, t.max_attempts, t.gates, t.limit_name, t.dedupe, t.parameters, t.required,
-        t.accepts_any)
+        t.accepts_any, t.all_named)
        is distinct from
        (excluded.queue_name, excluded.priority, excluded.max_attempts, excluded.gates, excluded.limit_name,
-        excluded.dedupe, excluded.parameters, excluded.required, excluded.accepts_any)
+        excluded.dedupe, excluded.parameters, excluded.required, excluded.accepts_any, excluded.all_named)
 
 -- name: worker_started
 insert into worker (id, host, pid, threads, job_types)
