@@ -1,10 +1,11 @@
-"""No-op jobs per second of Jobbkø and others on one Postgres: python bench/throughput.py [--json] [--only a,b]."""
+"""No-op jobs per second of Jobbkø and others on one Postgres: python bench/throughput.py [--json] [--rounds 3]."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import os
+import statistics
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -44,21 +45,22 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="the last line is one JSON object")
     parser.add_argument("--only", default=",".join(SIDES), help="sides, separated by commas")
     parser.add_argument("--jobs", type=int, help=f"waiting jobs (default {JOBS}, dramatiq-pg {FEWER['dramatiq-pg']})")
+    parser.add_argument("--rounds", type=int, default=1, help="so many rounds of all sides; the median counts")
     options = parser.parse_args()
     chosen = options.only.split(",")
     if unknown := set(chosen) - set(SIDES):
         parser.error(f"no such side: {', '.join(sorted(unknown))} (there are {', '.join(SIDES)})")
 
-    results = {}
+    rates: dict[str, list[float | None]] = {name: [] for name in SIDES}
     with temporary_server(**DURABLE) as server:
         print(f"{version(server)}, fsync and synchronous_commit on; {THREADS} threads; {os.cpu_count()} processors\n")
         print(f"{'':18} {'jobs':>7} {'seconds':>8} {'jobs/s':>8}  settings")
-        for name in chosen:
-            result = results[name] = run(name, server, options.jobs or FEWER.get(name, JOBS))
+        for name in chosen * options.rounds:
+            result = run(name, server, options.jobs or FEWER.get(name, JOBS))
+            rates[name].append(result.rate)
             print(row(name, result), flush=True)
     if options.json:
-        rates = {name: results[name].rate if name in results else None for name in SIDES}
-        print(json.dumps({"jobs_per_second": rates}))
+        print(json.dumps({"jobs_per_second": {name: median(rates[name]) for name in SIDES}}))
 
 
 def run(name: str, server: str, jobs: int) -> Result:
@@ -90,6 +92,11 @@ def run(name: str, server: str, jobs: int) -> Result:
             result = Result(jobs, told["seconds"], told["settings"])
     execute(server, f"drop database {database} with (force)")
     return result
+
+
+def median(rates: list[float | None]) -> float | None:
+    finished = [rate for rate in rates if rate is not None]
+    return round(statistics.median(finished), 1) if finished and len(finished) == len(rates) else None
 
 
 def execute(url: str, statement: str) -> None:

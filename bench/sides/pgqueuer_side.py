@@ -1,6 +1,7 @@
 """PgQueuer with asyncpg, as its documentation says: `pgq install`, `pgq autovac`, a connection of its own, uvloop.
 
-Its batch size is raised from 10 to 100, as its page on performance advises for short jobs (measured: faster than 25).
+Its batch size is raised from 10 to 100, as its page on performance advises for short jobs. Measured: 100 is faster than
+10 and 25, and 500 is no faster than 100.
 """
 
 import asyncio
