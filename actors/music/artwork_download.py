@@ -107,10 +107,14 @@ def keep(picture: pictures.Picture) -> str:
     if not target.exists():
         target.parent.mkdir(parents=True, exist_ok=True)
         handle, partial = tempfile.mkstemp(dir=target.parent, prefix=".", suffix=".part")
-        with open(handle, "wb") as out:
-            os.fchmod(out.fileno(), 0o644)
-            out.write(picture.data)
-        os.replace(partial, target)
+        try:
+            with open(handle, "wb") as out:
+                os.fchmod(out.fileno(), 0o644)
+                out.write(picture.data)
+            os.replace(partial, target)
+        except BaseException:
+            os.unlink(partial)
+            raise
     return str(path)
 
 

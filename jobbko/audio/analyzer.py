@@ -6,11 +6,9 @@ then this one dies and one track has a verdict. Lines add to each other: what wa
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import resource
-import signal
 import sys
 import time
 from typing import TYPE_CHECKING, Any
@@ -28,7 +26,6 @@ MEMORY = 4 * 1024**3
 SHORTEST = 3
 #: Peak, as a share of full scale, below which it is silence (-60 dBFS).
 SILENCE = 0.001
-_PR_SET_PDEATHSIG = 1
 
 
 def main(path: bytes, parent: int) -> None:
@@ -52,7 +49,7 @@ def say(facts: dict[str, Any]) -> None:
 
 def restrict(parent: int) -> None:
     """Never outlive the worker, and never take its machine down."""
-    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    decoding.die_with_parent()
     if os.getppid() != parent:  # it died before the line above
         os._exit(1)
     resource.setrlimit(resource.RLIMIT_CPU, (CPU, CPU + 5))

@@ -6,10 +6,12 @@ make ffmpeg open another protocol; `file:` before the path and a protocol list o
 
 from __future__ import annotations
 
+import ctypes
 import math
 import os
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 from dataclasses import dataclass
@@ -23,6 +25,7 @@ RATE = 44_100
 LONGEST = 600
 #: Bytes of ffmpeg's messages that are read; a damaged file can produce one for each frame.
 _MOST_SAID = 8_000_000
+_PR_SET_PDEATHSIG = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,18 +67,25 @@ def command(path: bytes) -> list[str | bytes]:
 
 
 def decode(path: bytes) -> Decoded:
-    """Everything up to LONGEST seconds. Call it in a process that may be killed: it holds up to 110 MB and waits."""
+    """Everything up to LONGEST seconds. For a process of one thread that may be killed: it holds 110 MB and waits."""
     import numpy
 
     # Messages go to a file: two pipes would need two readers, and one that is full stops the other.
     with tempfile.TemporaryFile() as messages:
-        with subprocess.Popen(command(path), stdout=subprocess.PIPE, stderr=messages) as process:
+        with subprocess.Popen(
+            command(path), stdout=subprocess.PIPE, stderr=messages, preexec_fn=die_with_parent
+        ) as process:
             assert process.stdout is not None
             raw = process.stdout.read()
         messages.seek(max(0, os.fstat(messages.fileno()).st_size - _MOST_SAID))
         said = messages.read().decode("utf-8", "replace")
     samples = numpy.frombuffer(raw[: len(raw) // 4 * 4], dtype="<f4")
     return _decoded(samples, said.replace(f"file:{os.fsdecode(path)}: ", ""), failed=process.returncode != 0)
+
+
+def die_with_parent() -> None:
+    """Ask the kernel to kill this process when the one that started it ends, however it ends: prctl(2)."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _decoded(samples: numpy.typing.NDArray[numpy.float32], said: str, *, failed: bool) -> Decoded:

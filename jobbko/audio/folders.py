@@ -67,15 +67,25 @@ class Walk:
                 if is_ignored(entry.name):
                     continue
                 try:
-                    if entry.is_dir():
-                        (links if entry.is_symlink() else folders).append(path)
-                    elif is_audio(entry.name):
+                    if entry.is_symlink():
+                        self._follow(path, entry, links)
+                    elif entry.is_dir():
+                        folders.append(path)
+                        continue
+                    if is_audio(entry.name):
                         about = entry.stat()
                         # A pipe or a device would block whoever opens it.
                         if stat.S_ISREG(about.st_mode):
                             yield Found(path, about.st_size, about.st_mtime_ns)
                 except OSError as error:
                     self.note(path, error)
+
+    def _follow(self, path: bytes, entry: os.DirEntry[bytes], links: list[bytes]) -> None:
+        """A link to a folder is walked later; one to nothing, or to an empty folder, is a disk that is not there."""
+        if stat.S_ISDIR(entry.stat().st_mode):
+            if (away := trouble(os.path.join(self.root, path))) is not None:
+                raise OSError(errno.ENOTCONN, away[0])
+            links.append(path)
 
     def note(self, path: bytes, error: OSError) -> None:
         """That path could not be looked at."""

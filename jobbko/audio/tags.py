@@ -22,7 +22,7 @@ _NAMES = {
     "track_total": ("", "tracktotal", "", "", ""),
     "disc": ("TPOS", "discnumber", "disk", "Disc", "WM/PartOfSet"),
     "disc_total": ("", "disctotal", "", "", ""),
-    "date": ("TDRC", "date", "\xa9day", "Year", "WM/Year"),
+    "date": ("TDRC", "date", "\xa9day", "Year|Date", "WM/Year|date"),
     "genre": ("TCON", "genre", "\xa9gen", "Genre", "WM/Genre"),
     "isrc": ("TSRC", "isrc", "ISRC", "ISRC", "WM/ISRC"),
     "bpm": ("TBPM", "bpm", "tmpo", "BPM", "WM/BeatsPerMinute"),
@@ -108,15 +108,11 @@ def open_file(path: bytes) -> Any:
     except mutagen.MutagenError as error:
         if isinstance(error.__cause__ or error.__context__, OSError):
             raise (error.__cause__ or error.__context__) from None  # type: ignore[misc]
-        with open(path, "rb", opener=_nameless) as content:
-            # A FLAC called .mp3 is refused by the format that its name promises.
+        # A FLAC called .mp3 is refused by the format that its name promises; an open file has no name.
+        with open(os.open(path, os.O_RDONLY | os.O_CLOEXEC), "rb") as content:
             if (file := mutagen.File(content)) is None:
                 raise
             return file
-
-
-def _nameless(path: str, flags: int) -> int:
-    return os.open(path, flags)
 
 
 def _tags(file: Any, name: str) -> Tags:
@@ -180,11 +176,15 @@ def _reader(tags: Any) -> Callable[[str], list[str]]:
         case MP4Tags():
             return lambda field: _texts(_mp4(tags, _NAMES[field][2]))
         case APEv2():
-            return lambda field: _texts(tags.get(_NAMES[field][3], ()) if _NAMES[field][3] else ())
+            return lambda field: _texts(_either(tags, _NAMES[field][3]))
         case ASFTags():
-            return lambda field: _texts(tags.get(_NAMES[field][4], ()) if _NAMES[field][4] else ())
+            return lambda field: _texts(_either(tags, _NAMES[field][4]))
         case _:
             return lambda field: _texts(tags.get(_NAMES[field][1], ()))
+
+
+def _either(tags: Any, names: str) -> Sequence[Any]:
+    return next((tags[name] for name in names.split("|") if name in tags), ()) if names else ()
 
 
 def _id3(tags: Any, name: str) -> Sequence[Any]:

@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+import httpx
+
 from jobbko import clients, settings
-from jobbko.errors import Missing
+from jobbko.errors import Charged, Missing
 
 SERVICE = "coverart"
 #: Seconds; archive.org behind it is slow, but a request that takes longer has hung.
@@ -23,10 +25,18 @@ def front_covers(mbid: str, *, group: bool = False) -> Iterator[tuple[str, bytes
     """
     kind = "release-group" if group else "release"
     # The archive answers 400 to an id in capitals.
-    listing = _get(f"{settings.COVERART_URL}/{kind}/{mbid.lower()}").json()
-    images = listing.get("images", []) if isinstance(listing, dict) else []
+    images = _images(_get(f"{settings.COVERART_URL}/{kind}/{mbid.lower()}"))
     for release, number, suffix in filter(None, map(_front, images)):
         yield _cover(f"{settings.COVERART_URL}/release/{release}/{number}", suffix)
+
+
+def _images(answer: httpx.Response) -> list[Any]:
+    try:
+        listing = answer.json()
+    except ValueError as error:
+        raise Charged("content", f"{answer.url} is not JSON: {error}") from error
+    images = listing.get("images") if isinstance(listing, dict) else None
+    return images if isinstance(images, list) else []
 
 
 def _front(image: Any) -> tuple[str, str, str] | None:
@@ -47,5 +57,5 @@ def _cover(address: str, suffix: str) -> tuple[str, bytes]:
         return f"{address}.{suffix}", _get(f"{address}.{suffix}").content
 
 
-def _get(address: str) -> Any:
+def _get(address: str) -> httpx.Response:
     return clients.request("GET", address, service=SERVICE, timeout=_TIMEOUT, limit=_MOST_BYTES)
