@@ -1,4 +1,4 @@
-"""Music for the jobs: a small library rendered once, and a fresh copy of it for each test that asks."""
+"""Music for the jobs: a fresh copy of a small rendered library, quick to scan, and the way to its tracks."""
 
 from __future__ import annotations
 
@@ -9,21 +9,15 @@ from pathlib import Path
 import pytest
 
 from jobbko import settings
-from jobbko.demo import samples
 from jobbko.store import music, music_scan
-
-
-@pytest.fixture(scope="session")
-def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("rendered")
-    samples.render(folder)
-    return folder
+from tests import sounds
+from tests.actors.music.scanning import put
 
 
 @pytest.fixture
-def library(rendered: Path, tmp_path: Path) -> Path:
+def library(tmp_path: Path) -> Path:
     """Two albums and two loose tracks, one of them broken; see jobbko.demo.samples."""
-    return Path(shutil.copytree(rendered, tmp_path / "Music"))
+    return Path(shutil.copytree(sounds.library(), tmp_path / "Music"))
 
 
 @pytest.fixture
@@ -36,3 +30,12 @@ def covers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def track() -> Callable[[Path, str], music.Track]:
     """The track at a path below a root."""
     return lambda root, path: music.track_at(music_scan.root(root).collection_node_id, path.encode())
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A folder of 30 files that only look like music: nothing but their tags is read here."""
+    root = tmp_path / "root"
+    for number in range(30):
+        put(root, f"album {number // 10}/{number:02}.mp3")
+    return root

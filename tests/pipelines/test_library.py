@@ -1,0 +1,84 @@
+"""The music flow: what a scan is followed by."""
+
+import pytest
+
+from actors.music.filesystem_rescan import filesystem_rescan
+from broker import broker
+from jobbko import audio
+from jobbko.store import music, music_scan
+from pipelines import library
+
+pytestmark = pytest.mark.usefixtures("tx")
+
+
+@pytest.fixture
+def root(tmp_path):
+    for number in range(3):
+        (tmp_path / "root").mkdir(exist_ok=True)
+        (tmp_path / "root" / f"{number}.mp3").write_bytes(b"sound %d" % number)
+    return tmp_path / "root"
+
+
+def steps(flow) -> list[tuple[str, dict]]:
+    return [(message.actor_name, message.kwargs) for message in flow.messages]
+
+
+def test_refreshing_a_track_is_measuring_and_then_its_cover():
+    assert steps(library.refresh("7")) == [
+        ("audio_analysis", {"track_id": "7"}),
+        ("artwork_download", {"track_id": "7"}),
+    ]
+
+
+def test_no_step_is_handed_the_result_of_the_one_before():
+    first, second = library.refresh("7").messages
+
+    assert second.options["pipe_ignore"] is True
+    assert first.options["pipe_target"]["message_id"] == second.message_id
+
+
+def test_scanning_is_the_scan_alone_so_that_what_follows_it_does():
+    (only,) = library.scan("/music", full=True).messages
+
+    assert (only.actor_name, only.kwargs) == ("filesystem_rescan", {"root": "/music", "full": True})
+    assert "pipe_target" not in only.options
+    assert broker.flows.rules["filesystem_rescan"] == [library.each_track]
+
+
+def test_every_track_that_waits_for_it_is_measured_in_its_own_collection(root):
+    result = filesystem_rescan(root=str(root))
+
+    flows = list(library.each_track(result))
+
+    collection = music_scan.root(root).collection_node_id
+    assert len(flows) == 3
+    assert {flow.messages[0].kwargs["track_id"] for flow in flows} == {
+        music.track_at(collection, b"%d.mp3" % number).id for number in range(3)
+    }
+    assert {message.options["collection"] for flow in flows for message in flow.messages} == {collection}
+    assert [name for name, _ in steps(flows[0])] == ["audio_analysis", "artwork_download"]
+
+
+def test_what_is_measured_is_not_measured_again_and_what_a_killed_scan_left_is(root):
+    collection = filesystem_rescan(root=str(root))["roots"][0]["collection"]
+    done = music.track_at(collection, b"0.mp3")
+    music.set_features(
+        done.id,
+        analyzer=audio.ANALYZER,
+        version=audio.VERSION,
+        size=done.size,
+        mtime_ns=done.mtime_ns,
+        measured={"status": "ok"},
+    )
+
+    flows = list(library.each_track(filesystem_rescan(root=str(root))))
+
+    assert len(flows) == 2
+
+
+def test_nothing_is_started_for_a_root_that_is_not_there(root):
+    filesystem_rescan(root=str(root))
+    root.rename(root.parent / "unmounted")
+
+    assert list(library.each_track(filesystem_rescan(root=str(root)))) == []
+    assert list(library.each_track(filesystem_rescan(root="/typo"))) == []
