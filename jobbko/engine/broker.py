@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from queue import SimpleQueue
 from typing import Any
 
 import dramatiq
@@ -24,7 +23,8 @@ from psycopg2.extensions import make_dsn
 from jobbko import settings, store
 from jobbko.engine.consumer import Consumer
 from jobbko.engine.flows import Flows, Rule
-from jobbko.engine.job import Job, ending
+from jobbko.engine.inbox import Inbox
+from jobbko.engine.job import ending
 from jobbko.engine.job_types import JobTypes
 from jobbko.engine.new_job import new_job, next_step
 from jobbko.engine.results import QueueResults
@@ -76,7 +76,7 @@ class PostgresBroker(dramatiq_pg.PostgresBroker):  # type: ignore[misc]
         self.job_types = JobTypes()
         self.flows = Flows()
         self.process = WorkerProcess(self)
-        self.inboxes: dict[str, SimpleQueue[Job]] = {}
+        self.inboxes: dict[str, Inbox] = {}
         super().__init__(
             pool=pool,
             url=url,
@@ -112,7 +112,7 @@ class PostgresBroker(dramatiq_pg.PostgresBroker):  # type: ignore[misc]
         if queue_name not in self.queues:
             self.emit_before("declare_queue", queue_name)
             self.queues[queue_name] = True
-            self.inboxes[queue_name] = SimpleQueue()
+            self.inboxes[queue_name] = Inbox()
             self.emit_after("declare_queue", queue_name)
 
     def enqueue(self, message: Message[Any], *, delay: int | None = None) -> Message[Any]:

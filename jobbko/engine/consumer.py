@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
-from queue import Empty
 from typing import TYPE_CHECKING
 
 import dramatiq
@@ -29,9 +28,7 @@ class Consumer(dramatiq.Consumer):
         self.timeout = timeout
 
     def __next__(self) -> Job | None:
-        try:
-            job = self.inbox.get(timeout=self.timeout)
-        except Empty:
+        if (job := self.inbox.get(self.timeout)) is None:
             return None
         # Dramatiq's heap sorts by the actor's priority. The job's own place is what counts, so the actor answers with
         # that; only this thread reads it, before the next job is taken.

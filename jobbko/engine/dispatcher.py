@@ -12,6 +12,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import psycopg2
@@ -157,11 +158,11 @@ class Dispatcher(threading.Thread):
         return settings.POLL_INTERVAL if turn.next_due is None else min(settings.POLL_INTERVAL, turn.next_due)
 
     def _hand_out(self, jobs: list[Claimed]) -> None:
-        for claimed in jobs:
-            job = Job(claimed, self.broker)
+        for queue_name, mine in groupby(jobs, key=lambda claimed: self.broker.get_actor(claimed.job_type).queue_name):
+            ready = [Job(claimed, self.broker, queue_name) for claimed in mine]
             with self.holding:
-                self.held[claimed.id] = job
-            self.broker.inboxes[job.queue_name].put(job)
+                self.held.update((job.message_id, job) for job in ready)
+            self.broker.inboxes[queue_name].put(ready)
 
     def _room(self, ending: int) -> int:
         at_work = len(self.held) - ending - len(self._ended)

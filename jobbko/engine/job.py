@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 class Job(MessageProxy):
     """One attempt. Between claim and start it may be taken back; after its end it says what is to be written."""
 
-    def __init__(self, claimed: Claimed, broker: PostgresBroker) -> None:
+    def __init__(self, claimed: Claimed, broker: PostgresBroker, queue_name: str) -> None:
         super().__init__(  # type: ignore[no-untyped-call]
             Message(
-                queue_name=broker.get_actor(claimed.job_type).queue_name,
+                queue_name=queue_name,
                 actor_name=claimed.job_type,
                 args=tuple(claimed.args or ()),
                 kwargs=claimed.payload,
