@@ -1,1 +1,64 @@
-"""The `jobbko` command."""
+"""The `jobbko` command. One file is one subcommand, named after it; found, not listed."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import signal
+import sys
+from typing import NoReturn
+
+import click
+import psycopg2
+
+import jobbko
+from jobbko.errors import JobError, UserError
+
+
+class _Commands(click.Group):
+    """Subcommands are imported when they are asked for, so `jobbko --help` costs nothing."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_"))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        command: click.Command = importlib.import_module(f"{__name__}.{cmd_name}").command
+        return command
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(jobbko.__version__, prog_name="jobbko")
+def cli() -> None:
+    """Background jobs for applications that live on audio, text and pictures. Postgres is the queue.
+
+    Without DATABASE_URL an embedded Postgres is used, which starts by itself.
+    """
+
+
+def main() -> NoReturn:
+    """Run the command; a person's mistake ends in one sentence and exit code 1, not in a traceback."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    try:
+        cli(standalone_mode=False)
+    except click.exceptions.Abort:
+        _fail("Interrupted.", 130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (UserError, JobError) as error:
+        _fail(str(error), 1)
+    except psycopg2.OperationalError as error:
+        _fail(f"The database cannot be reached: {str(error).strip()}\nIs DATABASE_URL right? `jobbko doctor` looks.", 1)
+    except psycopg2.errors.UndefinedTable:
+        _fail("This database has no queue yet. Run `jobbko migrate`.", 1)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)
+    sys.exit(0)
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    click.echo(message, err=True)
+    sys.exit(code)

@@ -1,0 +1,152 @@
+"""Jobs as a person looks at them: lists, one with all its attempts, the workers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from jobbko import store
+from jobbko.errors import UserError
+
+sql = store.queries("jobs.sql")
+
+STATUSES = ("pending", "running", "completed", "error", "retry", "cancelled")
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    id: str
+    job_type: str
+    status: str
+    priority: int
+    attempts: int
+    max_attempts: int
+    created_at: datetime
+    started_at: datetime | None
+    completed_at: datetime | None
+    scheduled_for: datetime
+    error_msg: str | None
+    payload: dict[str, Any]
+    progress: dict[str, Any] | None
+    collection_node_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shown(Listed):
+    result: Any
+    gates: list[str]
+    subject: str | None
+    dedupe_key: str | None
+    flow_id: str
+    parent_id: str | None
+    step: int
+    worker: str | None
+    lease_until: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    job_type: str
+    status: str
+    jobs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    attempt: int
+    outcome: str
+    kind: str | None
+    worker: str | None
+    started_at: datetime | None
+    ended_at: datetime | None
+    message: str | None
+    traceback: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    id: str
+    job_type: str
+    status: str
+    step: int
+    parent_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    id: str
+    host: str
+    pid: int
+    threads: int
+    job_types: list[str]
+    started_at: datetime
+    heartbeat_at: datetime
+    stopped_at: datetime | None
+    silent_for: float  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    version: str
+    number: int
+    clock: float  # seconds since 1970
+
+
+def listing(status: str | None = None, job_type: str | None = None, limit: int = 50) -> list[Listed]:
+    """The newest first."""
+    return store.many(Listed, sql["listing"], status=status, job_type=job_type, limit=limit)
+
+
+def counts() -> list[Count]:
+    return store.many(Count, sql["counts"])
+
+
+def job(id: str) -> Shown:
+    """By its id or by the beginning of it, if that is unmistakable; UserError otherwise."""
+    found = [str(match) for (match,) in store.rows(sql["matching"], prefix=_id_like(id))]
+    if not found:
+        raise UserError(f"There is no job {id}. `jobbko jobs` lists the newest.")
+    if len(found) > 1:
+        raise UserError(f"More than one job begins with {id}; give more of its id.")
+    return store.one(Shown, sql["job"], id=found[0])
+
+
+def attempts(id: str) -> list[Attempt]:
+    return store.many(Attempt, sql["attempts"], id=id)
+
+
+def flow(flow_id: str) -> list[Step]:
+    """The jobs of one flow, the first step first; at most 200."""
+    return store.many(Step, sql["flow"], flow_id=flow_id)
+
+
+def retry(id: str) -> bool:
+    """Waiting again, as if never tried; False if it is not dead, cancelled or waiting for a retry."""
+    return bool(store.value(sql["retry"], id=id))
+
+
+def cancel(id: str) -> bool:
+    """Ended for good; a running one at its worker's next sign of life. False if it is over already."""
+    return bool(store.value(sql["cancel"], id=id))
+
+
+def live_workers(lease: float) -> int:
+    """Workers that have said within the last `lease` seconds that they are alive."""
+    return int(store.value(sql["live_workers"], lease=lease))
+
+
+def workers() -> list[Worker]:
+    """Those of the last day, the latest first."""
+    return store.many(Worker, sql["workers"])
+
+
+def server() -> Server:
+    return store.one(Server, sql["server"])
+
+
+def _id_like(id: str) -> str:
+    prefix = id.strip().lower()
+    if not prefix or set(prefix) - set("0123456789abcdef-"):
+        raise UserError(f"{id!r} is not a job's id; ids look like 3f2b8c1e-…, and the first characters are enough.")
+    return prefix

@@ -1,0 +1,57 @@
+-- Jobs as a person looks at them.
+
+-- name: listing
+select id, job_type, status::text as status, priority, attempts, max_attempts, created_at, started_at, completed_at,
+       scheduled_for, error_msg, payload, progress, collection_node_id
+  from job_queue
+ where (%(status)s::text is null or status = %(status)s::job_status)
+   and (%(job_type)s::text is null or job_type = %(job_type)s)
+ order by seq desc
+ limit %(limit)s
+
+-- name: counts
+select job_type, status::text as status, count(*) as jobs from job_queue group by 1, 2 order by 1, 2
+
+-- name: job
+select id, job_type, status::text as status, priority, attempts, max_attempts, created_at, started_at, completed_at,
+       scheduled_for, error_msg, payload, progress, result, collection_node_id, gates, subject, dedupe_key, flow_id,
+       parent_id, step, worker, lease_until
+  from job_queue
+ where id = %(id)s
+
+-- name: matching
+select id from job_queue where id::text like %(prefix)s || '%%' limit 3
+
+-- name: attempts
+select attempt, outcome, class as kind, worker, started_at, ended_at, message, traceback
+  from job_attempt
+ where job_id = %(id)s
+ order by started_at, ended_at nulls last
+
+-- name: flow
+select id, job_type, status::text as status, step, parent_id
+  from job_queue
+ where id = %(flow_id)s or (flow_id = %(flow_id)s and parent_id is not null)
+ order by step, seq
+ limit 200
+
+-- name: retry
+select retry_job(%(id)s)
+
+-- name: cancel
+select cancel_job(%(id)s)
+
+-- name: live_workers
+select count(*) from worker
+ where stopped_at is null and heartbeat_at > clock_timestamp() - make_interval(secs => %(lease)s)
+
+-- name: workers
+select id, host, pid, threads, job_types, started_at, heartbeat_at, stopped_at,
+       extract(epoch from clock_timestamp() - heartbeat_at)::float8 as silent_for
+  from worker
+ where coalesce(stopped_at, heartbeat_at) > clock_timestamp() - interval '1 day'
+ order by started_at desc
+
+-- name: server
+select current_setting('server_version') as version, current_setting('server_version_num')::integer as number,
+       extract(epoch from clock_timestamp())::float8 as clock

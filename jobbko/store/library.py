@@ -1,0 +1,52 @@
+"""The music library as a person looks at it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from jobbko import store
+
+sql = store.queries("library.sql")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """seconds: length; energy: 0 to 1; lufs: integrated loudness; cover: where the picture came from."""
+
+    id: str
+    path: str
+    state: str
+    title: str
+    artist: str
+    album: str | None
+    seconds: float | None
+    bpm: float | None
+    key: str | None
+    energy: float | None
+    lufs: float | None
+    status: str | None
+    reason: str | None
+    cover: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    to_measure: int
+    unfinished: int
+    later: int
+    next_at: datetime | None
+    why_later: str | None
+    dead: int
+
+
+def listing(collection: str) -> list[Row]:
+    return store.many(Row, sql["listing"], collection=collection)
+
+
+def progress(collection: str) -> Progress:
+    return store.one(Progress, sql["progress"], collection=collection)
+
+
+def track_count(collection: str) -> int:
+    return int(store.value(sql["tracks"], collection=collection))
