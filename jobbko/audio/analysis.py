@@ -13,8 +13,9 @@ from typing import Any
 
 import jobbko
 
-#: Seconds that a file may take. 10 minutes of music take about 20 on a busy small machine.
-PATIENCE = 240
+#: Seconds until a process that hangs is given up. Work is bounded by processor time (analyzer.CPU), so that a busy
+#: machine is not a verdict on the file.
+PATIENCE = 540
 #: Seconds between two looks at the process: an interruption of this thread is noticed as fast as that.
 _GLANCE = 0.1
 #: Variables that the process gets; strangers' files are read there, so no address and no key is among them.

@@ -66,10 +66,15 @@ select id, path, path_key, size, mtime_ns, content_hash, state
    and (path = any(%(paths)s::bytea[]) or path_key = any(%(keys)s::text[]))
 
 -- name: same_content
-select id, path, path_key, size, mtime_ns, content_hash, state
-  from tracks
- where collection_node_id = %(collection)s and content_hash = any(%(hashes)s::bytea[])
- order by state desc, path
+-- A few of each: a thousand copies of one silence must not be looked at again for each of them.
+select t.id, t.path, t.path_key, t.size, t.mtime_ns, t.content_hash, t.state
+  from (select distinct unnest(%(hashes)s::bytea[]) as content_hash) wanted
+ cross join lateral (
+        select id, path, path_key, size, mtime_ns, content_hash, state
+          from tracks
+         where collection_node_id = %(collection)s and content_hash = wanted.content_hash
+         order by state desc, path
+         limit 20) t
 
 -- name: seen
 insert into scan_seen (scan_id, track_id, collection_node_id)
@@ -152,8 +157,10 @@ select %(collection)s, decode(r.path, 'hex'), r.path_text, r.path_key, r.size, r
  order by r.path
 on conflict (collection_node_id, path) do update
    set path_text = excluded.path_text, path_key = excluded.path_key,
-       audio_features_ready = tracks.audio_features_ready
-                              and tracks.content_hash = excluded.content_hash,
+       audio_features_ready = exists (
+           select from track_audio_features f
+            where f.track_id = tracks.id and f.status = 'ok'
+              and f.source_size = excluded.size and f.source_mtime_ns = excluded.mtime_ns),
        size = excluded.size, mtime_ns = excluded.mtime_ns, content_hash = excluded.content_hash,
        title = excluded.title, artist_credit = excluded.artist_credit, album_id = excluded.album_id,
        track_no = excluded.track_no, track_total = excluded.track_total, disc_no = excluded.disc_no,

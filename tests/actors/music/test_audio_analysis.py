@@ -94,6 +94,19 @@ def test_a_file_that_has_changed_is_measured_again(scanned, track, measurements)
     assert store.value("select count(*) from track_audio_features") == 1
 
 
+def test_a_file_that_changed_between_scan_and_measurement_is_ready_after_the_next_scan(scanned, track, measurements):
+    tide = track(scanned, "Loose/Tide Table.mp3")
+    with open(tide.file, "ab") as file:
+        file.write(b"more")
+
+    audio_analysis(tide.id)
+    assert not track(scanned, "Loose/Tide Table.mp3").audio_features_ready  # not of the file that the row describes
+
+    filesystem_rescan(root=str(scanned))
+    assert track(scanned, "Loose/Tide Table.mp3").audio_features_ready
+    assert tide.id not in list(unanalysed([tide.collection_node_id]))
+
+
 def test_a_new_edition_of_the_recipe_measures_again_and_an_old_worker_does_not_undo_it(
     scanned, track, measurements, monkeypatch
 ):

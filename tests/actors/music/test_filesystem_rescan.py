@@ -10,6 +10,7 @@ from actors.music.audio_analysis import unanalysed
 from actors.music.filesystem_rescan import filesystem_rescan
 from jobbko import settings, store
 from jobbko.store import music
+from tests import sounds
 from tests.actors.music.scanning import collection, counted, measured, put, rescan, states
 
 pytestmark = pytest.mark.usefixtures("tx")
@@ -41,6 +42,30 @@ def test_a_broken_file_has_a_row_with_its_reason(library, track):
 
     assert broken.title == "Broken Tape"
     assert "MPEG" in broken.tag_error
+
+
+def test_two_hundred_files_of_all_kinds_are_each_noticed_once(tmp_path):
+    """Every format of the sample library, broken files of each, names that are hard to write; in three batches."""
+    kinds = [path for path in sorted(sounds.library().rglob("*.*")) if path.suffix != ".jpg"]
+    for number in range(150):
+        kind = kinds[number % len(kinds)]
+        put(
+            tmp_path, f"disc {number % 7}/{number} é '\"{kind.suffix}", kind.read_bytes()[: 4000 + 2500 * (number % 40)]
+        )
+    for number in range(50):
+        name = b"%d caf\xe9 -" % number + (b".flac", b".m4a", b".wma", b".mka", b".ogg")[number % 5]
+        put(tmp_path, os.path.join(b"-x", name), (b"", b"<html>", b"fLaC\0\0\0\x22", b"OggS" * 9)[number % 4] or None)
+
+    assert counted(rescan(tmp_path)) == {"new": 200}
+    assert counted(rescan(tmp_path)) == {"unchanged": 200}
+
+    (tmp_path / "-x").rename(tmp_path / "moved")
+    put(tmp_path, "new.mp3")
+    result = rescan(tmp_path)
+    assert result["seen"] == 201
+    assert result["moved"] + result["new"] == 51
+    assert set(states(tmp_path).values()) <= {"ACTIVE", "MISSING"}
+    assert store.value("select count(*) from tracks where tag_error <> ''") >= 50
 
 
 def test_all_rows_are_in_the_collection_of_their_root(library, root):
