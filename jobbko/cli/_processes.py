@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -43,14 +44,36 @@ def worker_environment(poll_interval: float | None = None, types: str | None = N
     return {**os.environ, **{name: value for name, value in said.items() if value}}
 
 
-@contextlib.contextmanager
-def some_worker(log: Path) -> Iterator[None]:
-    """A worker of our own for the length of the block, if there is none already; what it says goes into the log."""
-    if jobs.live_workers(settings.LEASE):
-        yield
-        return
-    with log.open("ab") as output, running(worker_command(threads=os.cpu_count() or 2), output):
-        yield
+class SomeWorker:
+    """See to it that there is a worker for the length of the block: one that is there, or else one of our own.
+
+    What ours says goes into the log. `look` is called while somebody waits: a worker may die meanwhile.
+    """
+
+    def __init__(self, log: Path) -> None:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        self._log = log
+        self._own: subprocess.Popen[bytes] | None = None
+        self._stack = contextlib.ExitStack()
+        self._look_at = 0.0
+
+    def __enter__(self) -> SomeWorker:
+        self.look()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def look(self) -> None:
+        if time.monotonic() < self._look_at:
+            return
+        self._look_at = time.monotonic() + 2
+        if self._own is not None and self._own.poll() is None:
+            return
+        if self._own is None and jobs.live_workers(settings.LEASE):
+            return
+        output = self._stack.enter_context(self._log.open("ab"))
+        self._own = self._stack.enter_context(running(worker_command(threads=os.cpu_count() or 2), output))
 
 
 @contextlib.contextmanager

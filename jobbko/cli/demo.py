@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import math
 import os
+import shutil
 import sys
 import tempfile
+import time
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from jobbko import settings
 from jobbko.cli._output import say
-from jobbko.cli._processes import running, scheduler_command, some_worker
+from jobbko.cli._processes import SomeWorker, running, scheduler_command
 from jobbko.cli.migrate import publish
 from jobbko.cli.scan import follow, send, show
 from jobbko.errors import UserError
-from jobbko.store import jobs, library, migrate, pool
+from jobbko.store import library, migrate, pool
+
+if TYPE_CHECKING:
+    from jobbko.demo.samples import Sample
 
 #: A tempo is right if it is within this share of the truth, or of its half or double (MIREX audio tempo estimation).
 TEMPO_TOLERANCE = 0.04
@@ -40,20 +46,14 @@ def command(music: Path | None, once: bool) -> None:
     migrate.migrate()
     publish()
     log = settings.data_dir() / "demo.log"
-    log.parent.mkdir(parents=True, exist_ok=True)
+    truth: list[Sample] = []
     with ExitStack() as stack:
         if music is None:
-            music = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="jobbko-demo-")))
-            say("Rendering a small music library: mp3, flac, m4a, ogg, opus, wav, and one broken file …")
-            from jobbko.demo.samples import render
-
-            truth = render(music)
-        else:
-            truth = []
-        stack.enter_context(some_worker(log))
+            music, truth = _samples()
+        worker = stack.enter_context(SomeWorker(log))
         stack.enter_context(running(scheduler_command(), stack.enter_context(log.open("ab"))))
         scan_id = send(music)
-        result = follow(scan_id)
+        result = follow(scan_id, worker)
         collection = result["roots"][0]["collection"]
         show(result, collection)
         wrong = _wrong(collection, truth)
@@ -64,17 +64,32 @@ def command(music: Path | None, once: bool) -> None:
             sys.exit(1 if wrong else 0)
         say("The worker and the scheduler go on; Ctrl-C ends them.")
         try:
-            import signal
-
-            signal.pause()
+            while True:
+                worker.look()
+                time.sleep(2)
         except KeyboardInterrupt:
             say("Ending.")
 
 
-def _wrong(collection: str, truth: list) -> list[str]:  # type: ignore[type-arg]
+def _samples() -> tuple[Path, list[Sample]]:
+    """The library that comes with it, rendered once and kept, so that a second demo finds it unchanged."""
+    from jobbko.demo.samples import SAMPLES, render
+
+    folder = settings.data_dir() / "demo-music"
+    if not all((folder / sample.path).exists() for sample in SAMPLES):
+        say("Rendering a small music library: mp3, flac, m4a, ogg, opus, wav, and one broken file …")
+        partial = Path(tempfile.mkdtemp(dir=folder.parent))
+        render(partial)
+        shutil.rmtree(folder, ignore_errors=True)
+        partial.rename(folder)
+    return folder, list(SAMPLES)
+
+
+def _wrong(collection: str, truth: list[Sample]) -> list[str]:
     """What should have worked and did not, against the samples' known answers; nothing for somebody's own music."""
     rows = {row.path: row for row in library.listing(collection)}
-    wrong = [f"{each.status}: {each.jobs} × {each.job_type}" for each in jobs.counts() if each.status == "error"]
+    dead = library.progress(collection).dead
+    wrong = [f"{dead} jobs failed for good: jobbko jobs --status error"] if dead else []
     for sample in truth:
         row = rows.get(sample.path)
         if row is None or row.status is None:

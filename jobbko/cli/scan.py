@@ -14,7 +14,7 @@ from rich.table import Table
 
 from jobbko import settings
 from jobbko.cli._output import ago, as_json, console, print_json, say
-from jobbko.cli._processes import some_worker
+from jobbko.cli._processes import SomeWorker
 from jobbko.cli.migrate import publish
 from jobbko.errors import UserError
 from jobbko.store import jobs, library, migrate
@@ -42,10 +42,8 @@ def command(folder: Path, full: bool, no_wait: bool, as_json: bool) -> None:
     if no_wait:
         print_json({"job": scan_id}) if as_json else say(f"Scan {scan_id[:8]} waits in the queue.")
         return
-    log = settings.data_dir() / "worker.log"
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with some_worker(log):
-        result = follow(scan_id, quiet=as_json)
+    with SomeWorker(settings.data_dir() / "worker.log") as worker:
+        result = follow(scan_id, worker, quiet=as_json)
     collection = result["roots"][0]["collection"]
     if as_json:
         print_json({"scan": result, "tracks": library.listing(collection), "queue": library.progress(collection)})
@@ -60,7 +58,7 @@ def send(folder: Path, full: bool = False) -> str:
     return str(flows.scan(os.path.abspath(folder), full=full).run().messages[0].message_id)
 
 
-def follow(scan_id: str, quiet: bool = False) -> dict[str, Any]:
+def follow(scan_id: str, worker: SomeWorker, quiet: bool = False) -> dict[str, Any]:
     """Wait until the scan and what follows it are done, with a bar for a person; the scan's result."""
     with Progress(
         SpinnerColumn(),
@@ -76,6 +74,7 @@ def follow(scan_id: str, quiet: bool = False) -> dict[str, Any]:
         while (job := jobs.job(scan_id)).status not in ("completed", "error", "cancelled"):
             done = (job.progress or {}).get("done")
             bars.update(reading, completed=done or 0, total=(job.progress or {}).get("total"), note=job.error_msg or "")
+            worker.look()
             time.sleep(LOOK)
         if job.status != "completed":
             raise UserError(f"The scan failed: {job.error_msg}. `jobbko show {scan_id[:8]}` tells more.")
@@ -84,17 +83,18 @@ def follow(scan_id: str, quiet: bool = False) -> dict[str, Any]:
         if root["collection"] is None or root["state"] in ("absent", "empty", "unreadable"):
             raise UserError(f"{root['path']}: {root['reason']}")
         bars.update(reading, completed=result["seen"], total=result["seen"])
-        _follow_tracks(bars, root["collection"])
+        _follow_tracks(bars, root["collection"], worker)
         return result
 
 
-def _follow_tracks(bars: Progress, collection: str) -> None:
+def _follow_tracks(bars: Progress, collection: str, worker: SomeWorker) -> None:
     """Until nothing is left that could run now; what waits for a service is named in the end."""
     total = library.progress(collection).unfinished
     measuring = bars.add_task("Measuring and covers", total=total, note="")
     while (state := library.progress(collection)).unfinished:
         total = max(total, state.unfinished)
         bars.update(measuring, completed=total - state.unfinished, total=total)
+        worker.look()
         time.sleep(LOOK)
     bars.update(measuring, completed=total)
 
