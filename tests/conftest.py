@@ -52,6 +52,7 @@ def server() -> Iterator[str]:
 @pytest.fixture(scope="session")
 def template(server: str) -> Iterator[str]:
     admin(server, "create database {}", RUN)
+    pool.close()
     settings.DATABASE_URL = sibling(server, RUN)
     migrate()
     pool.close()

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
 from typing import Any
+from uuid import NAMESPACE_URL, uuid5
 
 import dramatiq
 import dramatiq_pg
@@ -123,6 +125,8 @@ class PostgresBroker(dramatiq_pg.PostgresBroker):  # type: ignore[misc]
         """
         if isinstance(message, MessageProxy):
             message = message._message
+        if "scheduled_at" in message.options:  # periodiq's
+            message = message.copy(message_id=_tick_id(message))
         self.emit_before("enqueue", message, delay)
         if (job := ending()) is not None:
             job.following.append(next_step(job, message, delay))
@@ -167,6 +171,12 @@ class PostgresBroker(dramatiq_pg.PostgresBroker):  # type: ignore[misc]
                     raise BrokerUnreachable(f"cannot enqueue: {error}") from error
                 time.sleep(0.1 * 2**attempt)
         raise AssertionError("unreachable")
+
+
+def _tick_id(message: Message[Any]) -> str:
+    """The same id for the same tick: a second scheduler, or one that was restarted in that minute, doubles nothing."""
+    at = datetime.fromisoformat(message.options["scheduled_at"]).astimezone(UTC)
+    return str(uuid5(NAMESPACE_URL, f"jobbko:{message.actor_name}@{at:%Y-%m-%dT%H:%M}"))
 
 
 def _address(pool: Any) -> str:

@@ -245,9 +245,9 @@ class Dispatcher(threading.Thread):
         if len(self.held) > self.capacity:
             seconds = min(seconds, STALE)
         self._asleep = True
-        if not self._ended and not (self._stopping or (self.draining and self._any_untaken())):
-            if self._bell in pool.readable(conn.fileno(), self._bell, seconds=seconds):
-                os.read(self._bell, 4096)
+        to_do = self._ended or self._stopping or (self.draining and self._any_untaken())
+        if not to_do and self._bell in pool.readable(conn.fileno(), self._bell, seconds=seconds):
+            os.read(self._bell, 4096)
         self._asleep = False
         conn.poll()
         conn.notifies.clear()

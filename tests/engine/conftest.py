@@ -43,8 +43,8 @@ def broker(database: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[PostgresB
 def rows(where: str = "true", **params: Any) -> list[Row]:
     return store.many(
         Row,
-        "select id, job_type, payload, status::text as status, priority, result, error_msg, attempts, max_attempts, step,"
-        f" flow_id from job_queue where {where} order by seq",
+        "select id, job_type, payload, status::text as status, priority, result, error_msg, attempts, max_attempts,"
+        f" step, flow_id from job_queue where {where} order by seq",
         **params,
     )
 

@@ -147,7 +147,10 @@ def one_of_each(broker, ran):
     """Rows: 2 queued, 1 consumed with a live lease, 1 whose lease ran out, 1 done, 1 rejected."""
     broker.enqueue_many(Message("default", "work", (n,), {}, {}) for n in range(6))
     ids = [row.id for row in rows()]
-    state = "update job_queue set state = %(state)s, lease_token = gen_random_uuid(), lease_until = clock_timestamp() + %(lease)s::interval, mtime = now() - interval '90 days' where id = %(id)s"
+    state = (
+        "update job_queue set state = %(state)s, lease_token = gen_random_uuid(), mtime = now() - interval '90 days',"
+        " lease_until = clock_timestamp() + %(lease)s::interval where id = %(id)s"
+    )
     store.run(state, state="consumed", lease="1 hour", id=ids[2])
     store.run(state, state="consumed", lease="-1 hour", id=ids[3])
     store.run(state, state="done", lease="0", id=ids[4])

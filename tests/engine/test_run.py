@@ -76,10 +76,10 @@ def test_a_job_is_sent_with_the_transaction_around_it(broker):
     def work():
         pass
 
-    with pytest.raises(ZeroDivisionError), store.transaction():
+    with pytest.raises(ZeroDivisionError), store.transaction():  # noqa: PT012
         work.send()
         assert len(rows()) == 1
-        _ = 1 / 0
+        raise ZeroDivisionError
     assert rows() == []
 
     with store.transaction():
@@ -205,3 +205,14 @@ def test_a_slow_queue_does_not_stop_another(broker):
         quick.send()
         until(lambda: done == [1])
     assert all_are("completed", "pending")
+
+
+def test_two_schedulers_send_a_tick_once(broker):
+    @dramatiq.actor
+    def nightly():
+        pass
+
+    nightly.send_with_options(scheduled_at="2026-11-30T02:23:00+00:00")
+    nightly.send_with_options(scheduled_at="2026-11-30T03:23:01+01:00")
+    nightly.send_with_options(scheduled_at="2026-12-01T02:23:00+00:00")
+    assert len(rows()) == 2

@@ -5,8 +5,6 @@ from __future__ import annotations
 import psycopg2
 import pytest
 
-from jobbko.store import queue as queue
-
 MANY = 200_000
 PER_ROW = 13
 
@@ -59,7 +57,10 @@ def buffers(conn, statement):
         conn.autocommit = True
 
 
-TURN = """select * from job_turn('{{}}', '{{}}', null, null, '{{work,gated}}', {want}, gen_random_uuid(), '30 s', null, {promote})"""
+TURN = (
+    "select * from job_turn('{{}}', '{{}}', null, null, '{{work,gated}}', {want}, gen_random_uuid(), '30 s', null,"
+    " {promote})"
+)
 
 
 @pytest.mark.slow

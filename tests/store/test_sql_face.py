@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import uuid
 
 import psycopg2
 import pytest
@@ -94,10 +96,9 @@ def test_equal_waiting_jobs_are_found_by_sql_as_by_python():
 def test_copy_and_merge_and_returning_work():
     store.run(
         "merge into job_queue q using (values ('/m.mp3')) as wanted (path) on q.payload->>'audio_path' = wanted.path"
-        " when not matched then insert (job_type, payload) values ('transcribe', jsonb_build_object('audio_path', path))"
+        " when not matched then insert (job_type, payload)"
+        " values ('transcribe', jsonb_build_object('audio_path', path))"
     )
-    import io
-
     with store._connection() as conn, conn.cursor() as cursor:
         cursor.copy_expert(
             "copy job_queue (job_type, payload) from stdin", io.StringIO('transcribe\t{"audio_path": "/c"}\n')
@@ -178,7 +179,5 @@ def test_no_advisory_lock_is_taken_for_a_job():
 
 
 def _row(job_type, payload, **more):
-    import uuid
-
     return {"id": str(uuid.uuid4()), "job_type": job_type, "payload": payload, "priority": 5, "max_attempts": 5,
             "queue_name": "default", **more}  # fmt: skip
