@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
 import threading
 import time
 from collections import deque
@@ -110,6 +111,7 @@ class Dispatcher(threading.Thread):
     def _serve(self, conn: Connection) -> None:
         with conn.cursor() as cursor:
             cursor.execute("listen jobbko")
+        queue.worker_started(self.worker, socket.gethostname(), os.getpid(), self.capacity, self.types())
         with self.holding:
             tokens = [job.token for job in self.held.values()]
         if unseen := queue.give_back(self.worker, tokens):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
-import socket
 import time
 from typing import TYPE_CHECKING, NoReturn
 from uuid import uuid4
@@ -18,7 +16,7 @@ from jobbko.engine.dispatcher import Dispatcher
 from jobbko.engine.job import Job
 from jobbko.engine.leases import LeaseKeeper
 from jobbko.errors import UserError
-from jobbko.store import migrate, queue
+from jobbko.store import migrate
 
 if TYPE_CHECKING:
     from jobbko.engine.broker import PostgresBroker
@@ -37,12 +35,12 @@ class WorkerProcess(dramatiq.Middleware):
         self._consumed: set[str] = set()
 
     def before_worker_boot(self, broker: Broker, worker: Worker) -> None:
-        # A new identity for each start: a container that comes back under its old name inherits nothing.
-        identity = str(uuid4())
         self._consumed.clear()
         self._prepare_database()
-        queue.worker_started(identity, socket.gethostname(), os.getpid(), worker.worker_threads, self.types())
-        self.dispatcher = Dispatcher(self.broker, identity, worker.worker_threads, self.types)
+
+    def after_worker_boot(self, broker: Broker, worker: Worker) -> None:
+        # A new identity for each start: a container that comes back under its old name inherits nothing.
+        self.dispatcher = Dispatcher(self.broker, str(uuid4()), worker.worker_threads, self.types)
         self.leases = LeaseKeeper(self.dispatcher, worker)
         self.dispatcher.start()
         self.leases.start()

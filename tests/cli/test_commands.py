@@ -1,0 +1,147 @@
+"""The `jobbko` command as a person types it."""
+
+from __future__ import annotations
+
+import json
+import uuid
+
+import pytest
+from click.testing import CliRunner
+
+from broker import broker
+from jobbko import cli, store
+from jobbko.store import migrate, queue
+
+
+@pytest.fixture
+def run(database):
+    def invoke(*arguments, code=0):
+        result = CliRunner().invoke(cli.cli, arguments)
+        assert result.exit_code == code, (result.output, result.exception)
+        return result.output
+
+    return invoke
+
+
+@pytest.fixture
+def complaint(database, monkeypatch, capsys):
+    """What the whole command says on the error output when it fails, without a traceback."""
+
+    def invoke(*arguments, code=1):
+        monkeypatch.setattr("sys.argv", ["jobbko", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        said = capsys.readouterr().err
+        assert ended.value.code == code
+        assert "Traceback" not in said
+        return said
+
+    return invoke
+
+
+@pytest.fixture
+def job(database):
+    """One dead job and two that wait."""
+    broker.job_types.publish()
+    ids = [str(uuid.uuid4()) for _ in range(3)]
+    queue.add(
+        [
+            {"id": id, "job_type": "audio_analysis", "payload": {"track_id": f"track-{n}"}, "priority": 7,
+             "max_attempts": 5, "queue_name": "default"}
+            for n, id in enumerate(ids)
+        ]
+    )  # fmt: skip
+    token = str(uuid.uuid4())
+    store.run(
+        "update job_queue set state = 'consumed', lease_token = %(token)s, started_at = now() where id = %(id)s",
+        token=token,
+        id=ids[0],
+    )
+    dead = {"id": ids[0], "token": token, "state": "rejected", "charge": 1, "error": "no such file", "outcome": "dead"}
+    queue.turn([], [{**dead, "class": "content"}], [], [], 0, token, 30, None, False)
+    return ids
+
+
+def test_every_command_explains_itself(run):
+    listed = run("--help")
+    for name in ("migrate", "scan", "jobs", "show", "worker", "up", "doctor", "demo", "requeue", "cancel"):
+        assert name in listed
+        assert "Usage:" in run(name, "--help")
+
+
+def test_version(run):
+    assert "jobbko, version" in run("--version")
+
+
+def test_jobs_lists_and_counts(run, job):
+    said = run("jobs")
+    assert "audio_analysis" in said
+    assert "no such file" in said
+
+    found = json.loads(run("jobs", "--json", "--status", "error"))
+    assert [each["id"] for each in found["jobs"]] == [job[0]]
+    assert {each["status"]: each["jobs"] for each in found["counts"]} == {"error": 1, "pending": 2}
+
+
+def test_jobs_of_an_empty_queue_says_what_to_do(run):
+    assert "jobbko scan DIR" in run("jobs")
+
+
+def test_show_tells_all_about_a_job_by_the_beginning_of_its_id(run, job):
+    said = run("show", job[0][:8])
+    for part in ("audio_analysis", "error", "attempt     2 of 5", "no such file", "content", "track-0"):
+        assert part in said
+    assert json.loads(run("show", job[0], "--json"))["attempts"][0]["outcome"] == "dead"
+
+
+def test_requeue_and_cancel(run, job):
+    assert "waits again" in run("requeue", job[0])
+    assert "cancelled" in run("cancel", job[1])
+    assert store.rows("select status::text from job_queue order by seq") == [("pending",), ("cancelled",), ("pending",)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (("show", "00000000"), "There is no job 00000000"),
+        (("show", "%"), "is not a job's id"),
+        (("requeue", "00000000"), "There is no job"),
+        (("scan", "/no/such/folder"), "/no/such/folder is not a folder that can be read"),
+        (("worker", "--types", "audio_analysi"), "unknown job type audio_analysi. Known: artwork_download"),
+    ],
+)
+def test_a_mistake_is_told_in_one_sentence(complaint, arguments, part):
+    assert part in complaint(*arguments)
+
+
+def test_a_wrong_duration_is_a_usage_error(complaint):
+    assert "write 500ms, 1s or 2m" in complaint("worker", "--poll-interval", "soon", code=2)
+
+
+def test_requeueing_what_waits_already_is_refused(complaint, job):
+    assert "nothing to put back" in complaint("requeue", job[1])
+
+
+def test_an_unreachable_database_is_told_without_a_traceback(complaint, monkeypatch):
+    monkeypatch.setattr("jobbko.settings.DATABASE_URL", "postgresql://nobody@127.0.0.1:1/none")
+    store.pool.close()
+    assert "cannot be reached" in complaint("jobs")
+    store.pool.close()
+
+
+def test_migrate_checks_applies_and_publishes(run):
+    assert json.loads(run("migrate", "--check", "--json")) == {"pending": []}
+    store.run("delete from job_type")
+    assert "Up to date" in run("migrate")
+    assert store.value("select count(*) from job_type where name = 'audio_analysis'") == 1
+    store.run("delete from jobbko_migration where name = %(name)s", name=max(migrate._files()))
+    assert "Run `jobbko migrate`" in run("migrate", "--check", code=1)
+
+
+def test_doctor_names_faults_and_remedies(run, monkeypatch, tmp_path):
+    monkeypatch.setattr("jobbko.settings.MUSIC_ROOTS", (tmp_path / "away", tmp_path))
+    said = run("doctor", code=1)
+    assert "Mount the disk" in said
+    assert "is empty" in said
+    findings = json.loads(run("doctor", "--json", code=1))["findings"]
+    assert {(each["subject"], each["state"]) for each in findings} >= {("database", "ok"), ("schema", "ok")}
