@@ -66,7 +66,7 @@ def ways(
         ("one by one", one_by_one, jobs // 10),
         ("in one transaction", in_a_transaction, jobs // 10),
         ("batch", batch, jobs),
-        ("insert … select", by_sql, jobs),
+        ("by SQL", by_sql, jobs),
     ]
 
 

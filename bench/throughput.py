@@ -20,7 +20,7 @@ from jobbko.testing.postgres import temporary_server
 DURABLE = {"fsync": "on", "synchronous_commit": "on", "full_page_writes": "on"}
 THREADS = 8
 JOBS = 20_000
-#: dramatiq-pg looks through all that waits, so 20,000 would take it minutes.
+#: dramatiq-pg slows down with what waits; this is the number that is kinder to it.
 FEWER = {"dramatiq-pg": 5_000}
 #: Seconds, after which a side has not finished.
 LONGEST = 120

@@ -12,7 +12,7 @@ from race import Race
 
 
 def usual_middleware() -> list[Any]:
-    """Dramatiq's defaults without its Prometheus exporter, which costs much and which Dramatiq 2 no longer has."""
+    """Dramatiq's defaults without Prometheus: it needs the `dramatiq` command, and Dramatiq 2 no longer has it."""
     return [middleware() for middleware in default_middleware if middleware.__name__ != "Prometheus"]
 
 

@@ -49,6 +49,8 @@ SETTINGS = {
 }
 #: Seconds that a start may take; recovery after a crash is part of it.
 PATIENCE = 300
+#: Starts before we say that it cannot be started: a keeper may also have been killed.
+TRIES = 3
 #: The longest name of a socket that the kernel takes, in bytes.
 LONGEST_SOCKET = 107
 OURS = {"data", "data.new", "users.lock", "start.lock", "keeper.lock", "server.lock", "keeper.log", "lost+found"}
@@ -104,11 +106,11 @@ def run_server(cluster: Cluster, settings: Mapping[str, str], sync: bool = True)
     """Return when the server takes connections; the caller has joined. The settings are for a new cluster."""
     with _locked(cluster.folder / "start.lock") as start:
         deadline = time.monotonic() + PATIENCE
-        started = False
+        tries = 0
         while True:
             if (lock := _acquired(cluster.folder / "keeper.lock", wait=not _made(cluster))) is not None:
                 try:
-                    if started:
+                    if tries == TRIES:
                         raise UserError(_explained(cluster, "could not be started", _log(cluster)))
                     if not _made(cluster):
                         _make(cluster, start, settings, sync)
@@ -116,7 +118,7 @@ def run_server(cluster: Cluster, settings: Mapping[str, str], sync: bool = True)
                     _start_keeper(cluster, lock)
                 finally:
                     os.close(lock)  # the keeper has inherited it
-                started = True
+                tries += 1
             where = ("-h", socket(cluster), "-p", "5432", "-U", "postgres")
             if cluster.postgres.run("pg_isready", "-q", *where).returncode == 0:
                 return
@@ -238,7 +240,7 @@ def _start_keeper(cluster: Cluster, lock: int) -> None:
     try:
         subprocess.run(
             command,
-            check=True,
+            check=False,  # if it fails, keeper.lock is free again, which our caller sees
             pass_fds=[lock],
             stdin=subprocess.DEVNULL,
             stdout=log,

@@ -25,10 +25,7 @@ def url() -> str:
     with cluster.explaining(folder):
         server = cluster.Cluster(folder, cluster.prepared(folder), linger=settings.EMBEDDED_LINGER)
         _join(folder)
-        cluster.run_server(server, {})
-        address = cluster.url(server, DATABASE)
-    _check_database(server, address)
-    return address
+        return _running(server)
 
 
 def _join(folder: Path) -> None:
@@ -43,14 +40,22 @@ def _join(folder: Path) -> None:
     _joined[key] = cluster.join(folder)
 
 
-def _check_database(server: cluster.Cluster, address: str) -> None:
-    """Make it if it is missing: its maker may have been killed right before."""
-    try:
-        psycopg2.connect(address).close()
-    except psycopg2.OperationalError:
-        done = server.postgres.run("createdb", "-h", cluster.socket(server), "-p", "5432", "-U", "postgres", DATABASE)
-        if "No space left on device" in done.stderr:
-            raise UserError(f"{server.folder}: the disk is full. Free some space.") from None
-        if done.returncode != 0 and "already exists" not in done.stderr:
-            raise
-        psycopg2.connect(address).close()
+def _running(server: cluster.Cluster) -> str:
+    for last in (False, False, True):
+        cluster.run_server(server, {})
+        address = cluster.url(server, DATABASE)
+        try:
+            psycopg2.connect(address).close()
+            break
+        except psycopg2.OperationalError:
+            # The database is missing, since its maker was killed right before, or the server has been killed just now.
+            if not _created(server) and last:
+                raise
+    return address
+
+
+def _created(server: cluster.Cluster) -> bool:
+    done = server.postgres.run("createdb", "-h", cluster.socket(server), "-p", "5432", "-U", "postgres", DATABASE)
+    if "No space left on device" in done.stderr:
+        raise UserError(f"{server.folder}: the disk is full. Free some space.")
+    return done.returncode == 0
