@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -16,6 +17,8 @@ from jobbko.store.queue import NewJob
 if TYPE_CHECKING:
     from jobbko.engine.broker import PostgresBroker
 
+#: As Dramatiq writes it; any other way of writing one is made this.
+_UUID = re.compile("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 #: Options of a message that are columns of the queue; all others are kept as they are.
 _COLUMNS = {"priority", "collection", "max_attempts", "dedupe_key", "subject", "eta"}
 
@@ -90,6 +93,8 @@ def _json(message: Message[Any], options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _uuid(message_id: str) -> str:
+    if _UUID.fullmatch(message_id):
+        return message_id
     try:
         return str(UUID(message_id))
     except ValueError:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import json
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from jobbko.errors import Permanent
 
@@ -72,6 +73,15 @@ class Signature:
 
 def check_size(name: str, payload: dict[str, Any], args: list[Any]) -> None:
     """Raise PayloadRefused for what is not JSON or too large."""
+    if not payload and not args:
+        return
+    with contextlib.suppress(TypeError, ValueError):
+        if len(json.dumps([payload, args])) <= PAYLOAD_LIMIT:
+            return
+    _name_the_fault(name, payload, args)
+
+
+def _name_the_fault(name: str, payload: dict[str, Any], args: list[Any]) -> NoReturn:
     for key, value in [*payload.items(), *(("an argument", value) for value in args)]:
         try:
             size = len(json.dumps(value))
@@ -81,3 +91,4 @@ def check_size(name: str, payload: dict[str, Any], args: list[Any]) -> None:
             raise PayloadRefused(
                 f"{name}: {key} has {size} bytes, more than {PAYLOAD_LIMIT}; pass audio and other files by path"
             )
+    raise PayloadRefused(f"{name}: the parameters have more than {PAYLOAD_LIMIT} bytes together; pass files by path")

@@ -82,6 +82,17 @@ _KEEPALIVE = {
 }
 
 
+def _opened(pool: ThreadedConnectionPool) -> Connection:
+    try:
+        conn: Connection = pool.getconn()
+    except psycopg2.OperationalError:
+        if settings.DATABASE_URL:
+            raise
+        database_url()  # the embedded server and its keeper were killed: start them again, at the same address
+        conn = pool.getconn()
+    return conn
+
+
 def readable(*descriptors: int, seconds: float) -> set[int]:
     """Those that can be read within so many seconds. (poll and not select, which knows no descriptor above 1023.)"""
     waiting = select.poll()
@@ -105,7 +116,7 @@ def _checked_out(pool: ThreadedConnectionPool) -> Connection:
     An idle connection has nothing to read; if it has, that is the server's farewell.
     """
     while True:
-        conn: Connection = pool.getconn()
+        conn = _opened(pool)
         if not conn.closed and not readable(conn.fileno(), seconds=0):
             conn.autocommit = True
             return conn
