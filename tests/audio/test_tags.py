@@ -1,5 +1,7 @@
 """Reading what files say about themselves, in each format as another program (ffmpeg) wrote it."""
 
+import tracemalloc
+import zlib
 from pathlib import Path
 
 import pytest
@@ -107,6 +109,37 @@ def test_a_broken_file_has_a_reason_and_the_name_as_title(tmp_path, suffix, cont
 
     assert found.title == "broken"
     assert found.error or found.duration_ms is None or suffix in ("mp3", "wav")
+
+
+def id3(*frames: bytes) -> bytes:
+    """An ID3v2.4 tag; sizes are "syncsafe", seven bits to the byte (id3.org/id3v2.4.0-structure, 3.1 and 6.2)."""
+    body = b"".join(frames)
+    return b"ID3\x04\x00\x00" + syncsafe(len(body)) + body
+
+
+def syncsafe(number: int) -> bytes:
+    return bytes(number >> shift & 127 for shift in (21, 14, 7, 0))
+
+
+def compressed(name: bytes, text: bytes) -> bytes:
+    """Flags: compressed (0x08), with the unpacked length (0x01) before the data."""
+    data = syncsafe(len(text) + 1) + zlib.compress(b"\x03" + text, 9)
+    return name + syncsafe(len(data)) + b"\x00\x09" + data
+
+
+def test_reads_a_compressed_tag_but_does_not_unpack_gigabytes(tone, tmp_path):
+    sound = sounds.put(tmp_path / "plain.mp3", sounds.sine(0.2)).read_bytes()
+    path = tmp_path / "a.mp3"
+    path.write_bytes(id3(compressed(b"TIT2", b"Packed"), compressed(b"TALB", bytes(200_000_000))) + sound)
+
+    tracemalloc.start()
+    found = read(path)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert found.title == "Packed"
+    assert found.album == ""
+    assert peak < 100_000_000
 
 
 def test_a_file_that_is_not_there_is_an_error_of_the_disk(tmp_path):
