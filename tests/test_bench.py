@@ -28,3 +28,11 @@ def test_enqueue_runs():
     rates = last_line("enqueue.py", "--jobs", "200")["enqueued_per_second"]
 
     assert all(rate > 0 for rate in rates.values())
+
+
+@pytest.mark.slow
+def test_latency_runs():
+    found = last_line("latency.py", "--jobs", "10")["start_latency_ms"]
+
+    assert found["doorbell"]["p50"] > 0
+    assert found["polling"]["p50"] > 0
