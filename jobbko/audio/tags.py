@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from jobbko.audio import bombs
 from jobbko.audio.folders import readable
 
 #: field: (ID3 frame, Vorbis comment, MP4 atom, APEv2 item, ASF attribute)
