@@ -6,6 +6,7 @@ locks and its results are replaced (docs/adr/0002-dramatiq-pg-kept-and-replaced.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
@@ -17,8 +18,7 @@ import dramatiq_pg
 import psycopg2
 from dramatiq import Actor, Message
 from dramatiq.broker import MessageProxy
-from dramatiq.errors import ConnectionError as BrokerUnreachable
-from dramatiq.middleware import AgeLimit, Callbacks, ShutdownNotifications, TimeLimit
+from dramatiq.middleware import AgeLimit, Callbacks, MiddlewareError, ShutdownNotifications, TimeLimit
 from dramatiq.results import Results
 from psycopg2.extensions import make_dsn
 
@@ -35,6 +35,12 @@ from jobbko.engine.unit_of_work import UnitOfWork
 from jobbko.engine.worker_process import WorkerProcess
 from jobbko.store import queue
 
+logger = logging.getLogger(__name__)
+
+#: Its name since Dramatiq 2.1, and before.
+BrokerUnreachable: type[Exception] = (
+    getattr(dramatiq.errors, "BrokerConnectionError", None) or dramatiq.errors.ConnectionError
+)
 #: Tries of one enqueue when the connection breaks; safe, since the id is the key.
 ENQUEUE_TRIES = 4
 #: Rows in one INSERT of `enqueue_many`.
@@ -75,6 +81,7 @@ class PostgresBroker(dramatiq_pg.PostgresBroker):  # type: ignore[misc]
                 f"schema={schema!r}, prefix={prefix!r}: jobs are in the table job_queue; dramatiq-pg's own name for it "
                 "is dramatiq.queue. Leave both out."
             )
+        self._hooks_of: dict[str, list[Callable[..., None]]] = {}
         self.job_types = JobTypes()
         self.flows = Flows()
         self.process = WorkerProcess(self)
@@ -103,7 +110,35 @@ class PostgresBroker(dramatiq_pg.PostgresBroker):  # type: ignore[misc]
         ours = isinstance(middleware, JobTypes | WorkerProcess | Flows | UnitOfWork)
         if before is None and after is None and not ours and self.job_types in self.middleware:
             before = JobTypes
+        self._hooks_of.clear()
         super().add_middleware(middleware, before=before, after=after)
+        self._hooks_of.clear()
+
+    def emit_before(self, signal: str, *args: Any, **kwargs: Any) -> None:
+        """As Dramatiq's, but only for the middleware that has such a hook; most have few."""
+        for hook in self._hooks(f"before_{signal}"):
+            try:
+                hook(self, *args, **kwargs)
+            except MiddlewareError:
+                raise
+            except Exception:
+                logger.critical("Unexpected failure in %r.", hook, exc_info=True)
+
+    def emit_after(self, signal: str, *args: Any, **kwargs: Any) -> None:
+        """As Dramatiq's: last in the list, first to be told."""
+        for hook in reversed(self._hooks(f"after_{signal}")):
+            try:
+                hook(self, *args, **kwargs)
+            except Exception:
+                logger.critical("Unexpected failure in %r.", hook, exc_info=True)
+
+    def _hooks(self, name: str) -> list[Callable[..., None]]:
+        if (hooks := self._hooks_of.get(name)) is None:
+            default = getattr(dramatiq.Middleware, name)
+            hooks = self._hooks_of[name] = [
+                getattr(each, name) for each in self.middleware if getattr(type(each), name) is not default
+            ]
+        return hooks
 
     def follows(self, actor: Actor[Any, Any]) -> Callable[[Rule], Rule]:
         """`@follows(job)`: what follows that job when it was started alone. See Flows.follows."""

@@ -163,7 +163,7 @@ class Dispatcher(threading.Thread):
         for queue_name, mine in groupby(jobs, key=lambda claimed: self.broker.get_actor(claimed.job_type).queue_name):
             ready = [Job(claimed, self.broker, queue_name) for claimed in mine]
             with self.holding:
-                self.held.update((job.message_id, job) for job in ready)
+                self.held.update((job.claimed.id, job) for job in ready)
             self.broker.inboxes[queue_name].put(ready)
 
     def _room(self, ending: int) -> int:
@@ -179,7 +179,7 @@ class Dispatcher(threading.Thread):
             elif job.result is not None:
                 others.append(Ended(id=job.message_id, token=job.token, state="done", result=job.result))
             else:
-                plain.append((job.message_id, job.token))
+                plain.append((job.claimed.id, job.token))
             following.extend(job.following)
         return queue.turn(
             plain, others, following, self.types(), max(want, 0), self.worker, settings.LEASE, self._served, promote
@@ -202,12 +202,13 @@ class Dispatcher(threading.Thread):
             self._settle([job], turn.lost)
 
     def _settle(self, batch: list[Job], lost: set[str]) -> None:
-        for job in batch:
+        with self.holding:
+            for job in batch:
+                if self.held.get(job.claimed.id) is job:
+                    del self.held[job.claimed.id]
+        for job in batch if lost else ():
             if job.message_id in lost:
                 logger.warning("%s %s: the lease was lost; nothing was written.", job.actor_name, job.message_id)
-            with self.holding:
-                if self.held.get(job.message_id) is job:
-                    del self.held[job.message_id]
 
     def _stale(self) -> list[Job]:
         """Claimed ahead, and the jobs before them turned out to be long: some other worker may be idle."""

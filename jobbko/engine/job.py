@@ -28,7 +28,7 @@ class Job(MessageProxy):
                 kwargs=claimed.payload,
                 options=claimed.options or {},
                 message_id=claimed.id,
-                message_timestamp=int(claimed.created_at.timestamp() * 1000),
+                message_timestamp=claimed.created_ms,
             )
         )
         self.claimed = claimed
@@ -56,7 +56,7 @@ class Job(MessageProxy):
     @property
     def order(self) -> tuple[Any, ...]:
         """Its place among the jobs in this worker's memory: smaller starts earlier."""
-        return (-self.claimed.priority, self.claimed.scheduled_for, self.claimed.seq)
+        return (-self.claimed.priority, self.claimed.scheduled_at, self.claimed.seq)
 
     def take(self) -> bool:
         """True for the first caller only."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 from jobbko import store
 from jobbko.store.cleaning import Jsonb
@@ -57,8 +56,9 @@ Ended = TypedDict(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Claimed:
+class Claimed(NamedTuple):
+    """A leased job. A tuple, because a worker makes thousands of them in a second."""
+
     id: str
     token: str
     job_type: str
@@ -73,8 +73,8 @@ class Claimed:
     flow_id: str
     step: int
     in_flow: bool
-    created_at: datetime
-    scheduled_for: datetime
+    created_ms: int  # since 1970
+    scheduled_at: float  # seconds since 1970
     seq: int
 
 
@@ -127,8 +127,8 @@ def turn(
     """Finish `done` (id, lease token) and `ended`, add what follows those that passed, lease up to `want` jobs."""
     *jobs, summary = store.rows(
         sql["turn"],
-        done_ids=[id for id, _ in done],
-        done_tokens=[token for _, token in done],
+        done_ids=_array(id for id, _ in done),
+        done_tokens=_array(token for _, token in done),
         ended=Jsonb(ended) if ended else None,
         following=Jsonb(following) if following else None,
         types=types,
@@ -140,13 +140,19 @@ def turn(
     )
     said = summary[17]
     lost = {id for id, _ in done} | {item["id"] for item in ended} if "passed_ids" in said else set()
+    claimed = [Claimed._make(row[:17]) for row in jobs]
     return Turn(
-        jobs=sorted((Claimed(*row[:17]) for row in jobs), key=lambda job: (-job.priority, job.scheduled_for, job.seq)),
+        jobs=sorted(claimed, key=lambda job: (-job.priority, job.scheduled_at, job.seq)),
         lost=lost - set(said.get("passed_ids", ())),
         served=said.get("served"),
         contended=said.get("contended", False),
         next_due=said.get("next_due"),
     )
+
+
+def _array(ids: Iterable[str]) -> str:
+    """As Postgres writes an array; quicker than quoting each."""
+    return "{" + ",".join(ids) + "}"
 
 
 def renew(leases: dict[str, str], lease: float) -> tuple[set[str], set[str]]:

@@ -220,7 +220,7 @@ create function job_turn(done_ids uuid[], done_tokens uuid[], ended jsonb, follo
                          for_worker uuid, lease interval, served text[], promote boolean)
 returns table (id uuid, lease_token uuid, job_type text, payload jsonb, args jsonb, options jsonb, attempts smallint,
                max_attempts smallint, collection_node_id uuid, priority smallint, lane text, flow_id uuid,
-               step smallint, in_flow boolean, created_at timestamptz, scheduled_for timestamptz, seq bigint,
+               step smallint, in_flow boolean, created_ms bigint, scheduled_at double precision, seq bigint,
                turn jsonb)
 language plpgsql
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
@@ -261,8 +261,9 @@ begin
                    worker = for_worker, started_at = clock_timestamp(), mtime = clock_timestamp(), error_msg = null
              where j.ctid = any (picked.taken) and j.state = 'queued' and j.due
             returning j.id, j.lease_token, j.job_type, j.payload, j.args, j.options, j.attempts, j.max_attempts,
-                      j.collection_node_id, j.priority, j.lane, j.flow_id, j.step, j.in_flow, j.created_at,
-                      j.scheduled_for, j.seq, null::jsonb;
+                      j.collection_node_id, j.priority, j.lane, j.flow_id, j.step, j.in_flow,
+                      (extract(epoch from j.created_at) * 1000)::bigint,
+                      extract(epoch from j.scheduled_for)::double precision, j.seq, null::jsonb;
             get diagnostics claimed = row_count;
         end if;
     end if;
