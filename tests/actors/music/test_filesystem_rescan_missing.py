@@ -94,6 +94,20 @@ def test_beneath_a_folder_that_cannot_be_read_nothing_is_missing(root):
     assert [path for path, state in states(root).items() if state == "MISSING"] == ["album 1/10.mp3"]
 
 
+def test_what_lies_in_an_unreadable_folder_is_not_counted_as_vanished(root):
+    """Else a large one would look like a lost disk, and truly deleted files elsewhere would not be noticed."""
+    for number in range(30):
+        put(root, f"large/{number}.mp3")
+    rescan(root)
+    (root / "album 1/10.mp3").unlink()
+
+    with unreadable(root / "large"):
+        result = rescan(root)
+
+    assert result["roots"][0]["state"] == "ok"
+    assert result["missing"] == 1
+
+
 def test_a_folder_whose_name_starts_like_an_unreadable_one_is_not_excused(root):
     put(root, "album 00/x.mp3")
     rescan(root)
