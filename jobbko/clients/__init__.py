@@ -7,8 +7,8 @@ jobbko.errors. It touches no database and knows no job.
 from __future__ import annotations
 
 from collections.abc import Callable
-from email.utils import parsedate_to_datetime
 from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 import httpx
