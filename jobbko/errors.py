@@ -33,9 +33,9 @@ class Missing(JobError):
 
 
 class Throttled(JobError):
-    """A service is overloaded or asks for patience.
+    """A service cannot be reached, is overloaded or asks for patience. Closes its gate as an outage.
 
-    retry_after: seconds until it may be asked again; None if it did not say.
+    retry_after: seconds until it may be asked again; None if it did not say, then 60 s, doubling up to an hour.
     """
 
     kind = "throttled"
@@ -65,11 +65,16 @@ class LeaseLost(JobError):
 
 
 class Charged(JobError):
-    """A foreseen failure that counts; kind is one of invalid, timeout, content, image, internal, crashed."""
+    """A foreseen failure that counts; kind is one of invalid, timeout, content, image, internal, crashed.
 
-    def __init__(self, kind: str, message: str) -> None:
+    service: who answered with a plain 500. It is often the job's own fault, but three in a row from three different
+    jobs are taken for an outage of the service, and those three get their attempt back.
+    """
+
+    def __init__(self, kind: str, message: str, service: str | None = None) -> None:
         super().__init__(message)
         self.kind = kind
+        self.service = service
 
 
 class Permanent(JobError):

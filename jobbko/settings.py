@@ -49,6 +49,8 @@ MUSIC_ROOTS = tuple(Path(part) for part in os.environ.get("JOBBKO_MUSIC_ROOTS", 
 #: Where cover pictures are kept; empty means a folder in DATA_DIR.
 ARTWORK_DIR = Path(os.environ["JOBBKO_ARTWORK_DIR"]) if os.environ.get("JOBBKO_ARTWORK_DIR") else None
 COVERART_URL = os.environ.get("JOBBKO_COVERART_URL", "https://coverartarchive.org")
+#: Gets one line by POST when a gate closes (an ntfy topic's address, or any other); empty: nobody is told.
+NOTIFY_URL = os.environ.get("JOBBKO_NOTIFY_URL", "")
 #: Sent with each request; the services ask for a way to reach whoever runs the program.
 CONTACT = os.environ.get("JOBBKO_CONTACT", "")
 

@@ -19,7 +19,7 @@ MAY_IMPORT = {
     "jobbko.testing": {"jobbko.store"},
     "pipelines": {"actors", "broker"},
     "actors": {"broker", "jobbko.clients", "jobbko.audio", "jobbko.store"},
-    "broker": {"jobbko.engine"},
+    "broker": {"jobbko.engine", "jobbko.clients"},
     "jobbko.engine": {"jobbko.store"},
     "jobbko.store": set(),
     "jobbko.clients": set(),

@@ -29,7 +29,8 @@ def request(
 ) -> httpx.Response:
     """The whole response, if it is a success; else the error class that says what to do about it.
 
-    404, 410 → Missing; 408, 425, 429 and 5xx, no answer, no connection → Throttled; other 4xx → Charged("content").
+    404, 410 → Missing; 408, 425, 429, 502, 503, 529, no answer, no connection → Throttled; other 5xx →
+    Charged("internal"), which the service is suspected of; other 4xx → Charged("content").
     An answer of more than `limit` bytes is not read to its end: Charged("content").
     """
     permit(service)
@@ -56,8 +57,10 @@ def _judge(service: str, said: str, response: httpx.Response) -> None:
             return
         case 404 | 410:
             raise Missing(said)
-        case code if code in (408, 425, 429) or code >= 500:
+        case 408 | 425 | 429 | 502 | 503 | 529:
             raise Throttled(service, retry_after=retry_after(response), message=said)
+        case code if code >= 500:
+            raise Charged("internal", said, service=service)
     raise Charged("content", said)
 
 

@@ -248,7 +248,8 @@ class Dispatcher(threading.Thread):
         if len(self.held) > self.capacity:
             seconds = min(seconds, STALE)
         self._asleep = True
-        to_do = self._ended or self._stopping or (self.draining and self._any_untaken())
+        # A doorbell that rang during the turn was read with its answer, and the socket says nothing of it any more.
+        to_do = conn.notifies or self._ended or self._stopping or (self.draining and self._any_untaken())
         if not to_do and self._bell in pool.readable(conn.fileno(), self._bell, seconds=seconds):
             os.read(self._bell, 4096)
         self._asleep = False

@@ -16,6 +16,7 @@ from psycopg2.extensions import connection as Connection
 
 from jobbko import settings, store
 from jobbko.engine.dispatcher import Dispatcher
+from jobbko.engine.gates import announce_pauses
 from jobbko.engine.interrupts import Cancelled
 from jobbko.engine.job import Job
 from jobbko.engine.retries import connection_lost
@@ -67,6 +68,7 @@ class LeaseKeeper(threading.Thread):
                         logger.warning("%d jobs of a dead worker go back to the queue or to the dead letters.", swept)
                         queue.ring()
                     queue.worker_alive(self.dispatcher.worker)
+                    announce_pauses()
                 self._count_threads()
             except psycopg2.Error as error:
                 logger.warning("Leases cannot be renewed, trying again: %s", str(error).strip())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import traceback
-from datetime import UTC, datetime
 from typing import Any
 
 import dramatiq
@@ -18,8 +17,6 @@ from jobbko.engine.job import Job
 from jobbko.errors import Charged, GateClosed, JobError, LeaseLost, Missing, Permanent, Throttled
 from jobbko.store.queue import Ended
 
-#: Seconds before a job is looked at again whose service did not say when.
-PATIENCE = 60
 #: Seconds after which a job that lost its database connection is tried again.
 RECONNECT = 5
 #: Seconds; no wait between two attempts is longer.
@@ -56,11 +53,14 @@ class Retries(dramatiq.Middleware):
                 return ended(job, exception, "rejected", outcome="cancelled", kind="cancelled", charge=0)
             case Shutdown():
                 return refund(job, exception, 0, "shutdown")
-            case Throttled(retry_after=seconds):
-                return refund(job, exception, PATIENCE if seconds is None else seconds, exception.kind)
-            case GateClosed(resume_at=at):
-                seconds = PATIENCE if at is None else max(0.0, (at - datetime.now(UTC)).total_seconds())
-                return refund(job, exception, seconds, exception.kind)
+            case Throttled(service=service, retry_after=seconds):
+                said = refund(job, exception, None, exception.kind)
+                said["gate"], said["reason"], said["seconds"] = service, "outage", seconds
+                return said
+            case GateClosed(gate=gate, reason=reason, resume_at=at):
+                said = refund(job, exception, None, exception.kind)
+                said["gate"], said["reason"], said["until"] = gate, reason, None if at is None else at.isoformat()
+                return said
             case psycopg2.Error() if connection_lost(exception):
                 return refund(job, exception, RECONNECT, "database")
             case Permanent():
@@ -81,8 +81,8 @@ def failed(job: Job, exception: BaseException, delay: float) -> Ended:
     return ended(job, exception, "queued", outcome="retry", kind=kind_of(exception), delay=delay)
 
 
-def refund(job: Job, exception: BaseException, delay: float, kind: str) -> Ended:
-    """Not the job's fault: again after `delay` seconds, and the attempt does not count."""
+def refund(job: Job, exception: BaseException, delay: float | None, kind: str) -> Ended:
+    """Not the job's fault: again after `delay` seconds (None: at once, or when its gate opens); it does not count."""
     return ended(job, exception, "queued", outcome="refunded", kind=kind, delay=delay, charge=0)
 
 
@@ -100,6 +100,8 @@ def ended(
     said["error"] = "cancelled" if outcome == "cancelled" else message_of(exception)
     said["cancelled"] = outcome == "cancelled"
     said["class"] = kind
+    if isinstance(exception, Charged) and exception.service is not None:
+        said["suspect"] = exception.service
     if not isinstance(exception, JobError | Interrupt):
         said["traceback"] = "".join(traceback.format_exception(exception))[-20_000:]
     return said

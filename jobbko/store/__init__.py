@@ -44,8 +44,11 @@ def transaction() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def using(conn: Connection) -> Iterator[None]:
-    """Run on the caller's own connection and inside the caller's own transaction: she commits, not we."""
+def using(conn: Connection | None) -> Iterator[None]:
+    """Run on the caller's own connection and inside the caller's own transaction: she commits, not we.
+
+    None: whatever connection is in use, what happens inside is not part of its transaction.
+    """
     token = _current.set(conn)
     try:
         yield

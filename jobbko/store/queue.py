@@ -51,6 +51,12 @@ Ended = TypedDict(
         "outcome": str,  # if the attempt is to be recorded: retry, dead, refunded, cancelled
         "class": str,
         "traceback": str,
+        # A failure of something outside: it closes the gate, and the job waits there.
+        "gate": str,
+        "reason": str,  # outage, credit, auth or budget
+        "seconds": float | None,  # how long the other side asked for
+        "until": str | None,  # a time at which it opens
+        "suspect": str,  # the service that answered with a plain 500
     },
     total=False,
 )

@@ -97,19 +97,6 @@ def test_the_class_of_the_error_says_what_happens(broker, error, status, attempt
     assert failures() == outcome
 
 
-def test_a_throttled_job_comes_back_when_the_service_said(broker):
-    @dramatiq.actor
-    def work():
-        raise Throttled("coverart", retry_after=7)
-
-    work.send()
-    with working(broker):
-        until(lambda: failures() != [])
-
-    seconds = store.value("select extract(epoch from scheduled_for - mtime) from job_queue")
-    assert float(seconds) == pytest.approx(7, abs=0.5)
-
-
 def test_an_actor_may_have_its_own_attempts_and_backoff(broker):
     @dramatiq.actor(max_attempts=3, backoff=0.01)
     def work():

@@ -32,19 +32,38 @@ create table job_type (
     published_at timestamptz not null default now()
 );
 
--- A gate is an outside dependency that jobs require. While it is closed they wait.
+-- A gate is an outside dependency that jobs require. While it is closed they wait. Every job also requires the gates
+-- "all", "type:<its job type>" and "collection:<its collection>", which only a person closes.
 create table queue_state (
     gate      text collate "C" primary key,
     closed    boolean     not null default false,
     reason    text check (reason in ('credit', 'auth', 'budget', 'outage', 'manual')),
     since     timestamptz,
-    resume_at timestamptz,
-    streak    integer     not null default 0,
+    resume_at timestamptz,           -- when it opens, or lets one job try; null: only a person opens it
+    streak    integer     not null default 0,      -- outages since the last success
+    probing   boolean     not null default false,  -- one job is trying now
+    suspects  uuid[]      not null default '{}',   -- jobs that met a plain 500 since the last success
+    announced text,                                -- the reason that was announced since then
     note      text,
     owner     text
 );
 
 create index queue_state_closed on queue_state (gate) where closed;
+
+create table queue_event (
+    id           bigint generated always as identity primary key,
+    at           timestamptz not null default clock_timestamp(),
+    gate         text        not null,
+    event        text        not null check (event in ('closed', 'opened', 'probe')),
+    reason       text,
+    resume_at    timestamptz,
+    note         text,
+    owner        text,
+    announce     boolean     not null default false,
+    announced_at timestamptz
+);
+
+create index queue_event_to_announce on queue_event (id) where announce and announced_at is null;
 
 create table job_queue (
     id                 uuid primary key default gen_random_uuid(),

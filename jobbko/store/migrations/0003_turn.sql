@@ -1,88 +1,9 @@
 -- The dispatcher's turn: finish what is done and claim what is next, in one call and one transaction.
 
--- A running job ends. Each item: id, token, state, and what to write; only the holder of the lease token may.
--- Returns the ids that passed.
-create function job_end(ended jsonb) returns setof uuid language plpgsql as $$
-begin
-    return query
-    with item as (
-        select * from jsonb_to_recordset(ended) as i (
-            id uuid, token uuid, state text, result jsonb, charge integer, delay double precision, cancelled boolean,
-            error text, outcome text, class text, traceback text)
-    ),
-    -- Going back to waiting while an equal job waits already, or goes back with it: one will do the work, the others
-    -- are merged into it.
-    merged as (
-        select id from (
-            select i.id,
-                   row_number() over (partition by j.collection_node_id, j.dedupe_key order by j.seq) > 1
-                   or exists (select from job_queue other
-                               where other.collection_node_id = j.collection_node_id
-                                 and other.dedupe_key = j.dedupe_key and other.state = 'queued') as superfluous
-              from item i join job_queue j on j.id = i.id
-             where i.state = 'queued' and j.dedupe_key is not null) returning_jobs
-         where superfluous
-    ),
-    old as (
-        select j.id, j.attempts, j.worker, j.started_at
-          from item i join job_queue j on j.id = i.id and j.lease_token = i.token and j.state = 'consumed'
-           for update of j
-    ),
-    changed as (
-        update job_queue j
-           set state = case when m.id is not null or j.cancelled and i.state <> 'done' then 'rejected'
-                            else i.state end::dramatiq.state,
-               cancelled = j.cancelled and i.state <> 'done' or m.id is not null or coalesce(i.cancelled, false),
-               result = i.result,
-               error_msg = case when m.id is not null then 'an equal job was already waiting'
-                                when j.cancelled and i.state <> 'done' then 'cancelled' else i.error end,
-               attempts = j.attempts + coalesce(i.charge, 0),
-               due = i.state <> 'queued' or coalesce(i.delay, 0) <= 0,
-               scheduled_for = case when i.state = 'queued' and i.delay is not null
-                                    then clock_timestamp() + i.delay * interval '1 second' else j.scheduled_for end,
-               completed_at = case when i.state = 'queued' and m.id is null and not j.cancelled then null
-                                   else clock_timestamp() end,
-               lease_token = null, lease_until = null, mtime = clock_timestamp(),
-               progress = case when i.state = 'queued' then j.progress end
-          from item i join old o on o.id = i.id left join merged m on m.id = i.id
-         where j.id = i.id and j.lease_token = i.token and j.state = 'consumed'
-        returning j.id
-    ),
-    logged as (
-        insert into job_attempt_failed (job_id, attempt, worker, started_at, outcome, class, message, traceback)
-        select o.id, o.attempts + 1, o.worker, o.started_at, i.outcome, coalesce(i.class, 'internal'), i.error,
-               i.traceback
-          from old o join item i on i.id = o.id
-         where i.outcome is not null
-    )
-    select id from changed;
-end $$;
-
--- The engine's way in: jobs it has checked itself, as one JSON array. Returns the ids that are new.
-create function job_add(jobs jsonb, parents uuid[] default null) returns setof uuid language sql as $$
-    insert into job_queue (id, collection_node_id, job_type, payload, args, options, priority, max_attempts, gates, lane,
-                           scheduled_for, due, queue_name, dedupe_key, subject, flow_id, parent_id, step, in_flow,
-                           created_at)
-    select j.id, coalesce(j.collection, '00000000-0000-0000-0000-000000000001'), j.job_type, j.payload, j.args,
-           j.options, j.priority, j.max_attempts, coalesce(j.gates, '{}'), coalesce(array_to_string(j.gates, '+'), ''),
-           now.at + coalesce(j.delay, 0) * interval '1 second', coalesce(j.delay, 0) <= 0,
-           j.queue_name,
-           case when j.dedupe then job_dedupe_key(j.job_type, j.payload, j.following) else j.dedupe_key end,
-           j.subject, coalesce(j.flow_id, j.id), j.parent_id, coalesce(j.step, 1), coalesce(j.in_flow, false), now.at
-      from jsonb_to_recordset(jobs) as j (
-               id uuid, collection uuid, job_type text, payload jsonb, args jsonb, options jsonb, priority smallint,
-               max_attempts smallint, gates text[], delay double precision, queue_name text, dedupe boolean,
-               following text, dedupe_key text, subject text, flow_id uuid, parent_id uuid, step smallint,
-               in_flow boolean),
-           (select clock_timestamp() at) now
-     where parents is null or j.parent_id = any (parents)
-    on conflict do nothing
-    returning id
-$$;
-
 -- The next place at or after (p, l, t, c) in the order of the index job_ready that this worker may take from:
 -- a closed lane and a type that is not open are stepped over with one probe each.
-create function job_next_place(inout p integer, inout l text, inout t text, inout c uuid, shut text[], open text[])
+create function job_next_place(inout p integer, inout l text, inout t text, inout c uuid, shut text[], open text[],
+                               paused uuid[])
 language plpgsql stable as $$
 declare
     last_text constant text := U&'\+10FFFF';
@@ -100,7 +21,7 @@ begin
             t := last_text; c := last_uuid;
         elsif t <> all (open) then
             c := last_uuid;
-        else
+        elsif c <> all (paused) then
             exit;
         end if;
     end loop;
@@ -115,7 +36,9 @@ declare
     last_text constant text := U&'\+10FFFF';
     nil constant uuid := '00000000-0000-0000-0000-000000000000';
     last_uuid constant uuid := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
-    shut text[];
+    shut text[] := '{}';
+    halfopen text[] := '{}';  -- gates that let one job through, to try
+    paused uuid[] := '{}';    -- collections
     open text[] := types;
     limits text[];
     room jsonb := '{}';      -- limit name → how many more may run
@@ -126,10 +49,18 @@ declare
     places integer;
     before integer;
     take integer;
+    trying text[];
     found_rows tid[];
 begin
     contended := false;
-    select coalesce(array_agg(gate), '{}') into shut from queue_state where closed;
+    if exists (select from queue_state where closed) then
+        perform gate_times_up();
+        halfopen := gate_halfopen();
+        shut := array(select gate from queue_state where closed and gate <> all (halfopen));
+        if 'all' = any (shut) then return; end if;
+        open := array(select name from unnest(types) name where 'type:' || name <> all (shut));
+        paused := array(select substr(gate, 12)::uuid from unnest(shut) gate where gate like 'collection:%');
+    end if;
     if exists (select from job_limit) then
         -- Who holds a limit's row decides for it until commit; the others leave its types alone for this turn. The
         -- count is a new statement, so it sees what the last holder committed (a count in the same one would not).
@@ -145,12 +76,12 @@ begin
         select coalesce(jsonb_object_agg(name, limit_name), '{}'), coalesce(bool_or(limit_name <> all (limits)), false)
           into limit_of, contended
           from job_type where limit_name is not null and name = any (types);
-        select coalesce(array_agg(name), '{}') into open from unnest(types) name
+        select coalesce(array_agg(name), '{}') into open from unnest(open) name
          where limit_of ->> name is null or (room ->> (limit_of ->> name))::integer > 0;
     end if;
 
     while want > 0 loop
-        select * into p, l, t, c from job_next_place(level, '', '', nil, shut, open);
+        select * into p, l, t, c from job_next_place(level, '', '', nil, shut, open, paused);
         exit when p is null;
         level := p;
         ls := '{}'; ts := '{}'; cs := '{}';
@@ -158,16 +89,16 @@ begin
         if after is null then
             after := array['', '', nil::text];
         end if;
-        select * into p, l, t, c from job_next_place(level, after[1], after[2], after[3]::uuid, shut, open);
+        select * into p, l, t, c from job_next_place(level, after[1], after[2], after[3]::uuid, shut, open, paused);
         while p = level and cardinality(ts) < want loop
             ls := ls || l; ts := ts || t; cs := cs || c;
-            select * into p, l, t, c from job_next_place(p, l, t, c, shut, open);
+            select * into p, l, t, c from job_next_place(p, l, t, c, shut, open, paused);
         end loop;
         if cardinality(ts) < want and after[2] <> '' then
-            select * into p, l, t, c from job_next_place(level, '', '', nil, shut, open);
+            select * into p, l, t, c from job_next_place(level, '', '', nil, shut, open, paused);
             while p = level and cardinality(ts) < want and (l, t, c) <= (after[1], after[2], after[3]::uuid) loop
                 ls := ls || l; ts := ts || t; cs := cs || c;
-                select * into p, l, t, c from job_next_place(p, l, t, c, shut, open);
+                select * into p, l, t, c from job_next_place(p, l, t, c, shut, open, paused);
             end loop;
         end if;
 
@@ -176,7 +107,9 @@ begin
         for i in 1 .. places loop
             take := least(want, (before + places - 1) / places,
                           coalesce((room ->> (limit_of ->> ts[i]))::integer, want));
-            continue when take <= 0;
+            trying := case when halfopen <> '{}' then string_to_array(ls[i], '+') else '{}' end;
+            continue when take <= 0 or trying && shut;
+            if trying && halfopen then take := 1; end if;
             select array_agg(picked.ctid) into found_rows from (
                 select j.ctid from job_queue j
                  where j.state = 'queued' and j.due and (-j.priority) = level
@@ -188,6 +121,10 @@ begin
             taken := taken || found_rows;
             want := want - cardinality(found_rows);
             after := array[ls[i], ts[i], cs[i]::text];
+            if trying && halfopen then
+                perform gate_probe(gate) from unnest(halfopen) gate where gate = any (trying);
+                shut := shut || array(select unnest(trying) intersect select unnest(halfopen));
+            end if;
             if limit_of ? ts[i] then
                 room := jsonb_set(room, array[limit_of ->> ts[i]],
                                   to_jsonb((room ->> (limit_of ->> ts[i]))::integer - cardinality(found_rows)));
@@ -195,7 +132,7 @@ begin
         end loop;
         -- Nothing more to be had at this priority, or others are taking it just now: on to the next.
         if want = before then
-            select * into p, l, t, c from job_next_place(level, last_text, last_text, last_uuid, shut, open);
+            select * into p, l, t, c from job_next_place(level, last_text, last_text, last_uuid, shut, open, paused);
             exit when p is null;
             level := p;
         end if;
@@ -243,6 +180,11 @@ begin
     end if;
     if ended is not null then
         passed := passed || array(select job_end(ended));
+        perform gate_failures(ended, passed);
+    end if;
+    if cardinality(passed) > 0 and exists (
+        select from queue_state where closed or streak > 0 or suspects <> '{}' or announced is not null) then
+        perform gate_successes(passed);
     end if;
     if following is not null then
         -- The worker that adds them takes them in the same turn; only more than it can take is news to the others.

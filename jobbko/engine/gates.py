@@ -1,0 +1,38 @@
+"""What the engine does at a gate: ask before a request, and tell people of a pause, once."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+
+from jobbko.errors import GateClosed
+from jobbko.store import gates
+
+logger = logging.getLogger(__name__)
+
+#: Sends one line to whoever wants to know; filled by broker.py, which knows how.
+announce: Callable[[str], None] | None = None
+
+
+def permit(service: str) -> None:
+    """Before a request: GateClosed if the service's gate is closed, so that its jobs wait instead of asking in vain."""
+    if (found := gates.closed(service)) is not None:
+        raise GateClosed(found.gate, found.reason, found.resume_at)
+
+
+def announce_pauses() -> None:
+    """Tell of new pauses. In a thread of its own: a slow or broken receiver must not hold up the leases."""
+    if announce is None:
+        return
+    for pause in gates.to_announce():
+        threading.Thread(target=_tell, args=(pause,), name="announcement", daemon=True).start()
+
+
+def _tell(pause: gates.Closed) -> None:
+    until = f" until {pause.resume_at:%Y-%m-%d %H:%M} UTC" if pause.resume_at else "; it needs somebody to resume it"
+    try:
+        assert announce is not None
+        announce(f"Jobbkø: {pause.gate} is paused ({pause.reason}){until}.")
+    except Exception:
+        logger.warning("The pause of %s could not be announced.", pause.gate, exc_info=True)

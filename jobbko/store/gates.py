@@ -1,0 +1,74 @@
+"""Gates: what is closed, why and until when; closing and opening by hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from jobbko import store
+
+sql = store.queries("gates.sql")
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """waiting: jobs that need it and wait, for whatever reason."""
+
+    gate: str
+    closed: bool
+    reason: str | None
+    since: datetime | None
+    resume_at: datetime | None
+    streak: int
+    probing: bool
+    note: str | None
+    owner: str | None
+    waiting: int
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    gate: str
+    reason: str
+    resume_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    at: datetime
+    gate: str
+    event: str
+    reason: str | None
+    resume_at: datetime | None
+    note: str | None
+    owner: str | None
+
+
+def listing(all: bool = False) -> list[Gate]:
+    """The closed ones; all: also those that were closed once."""
+    return store.many(Gate, sql["listing"], all=all)
+
+
+def closed(gate: str) -> Closed | None:
+    """None if jobs may ask it, be it only one that tries."""
+    return store.find(Closed, sql["closed"], gate=gate)
+
+
+def pause(gate: str, until: datetime | None = None, note: str | None = None, owner: str | None = None) -> None:
+    """Close a gate by hand, until a time or until somebody opens it. "all", "type:…" and "collection:…" are gates."""
+    store.rows(sql["pause"], gate=gate, until=until, note=note, owner=owner)
+
+
+def resume(gate: str, owner: str | None = None) -> bool:
+    """Open a gate, whatever closed it; False if it was open."""
+    return bool(store.value(sql["resume"], gate=gate, owner=owner))
+
+
+def events(gate: str | None = None, limit: int = 50) -> list[Event]:
+    """The latest first."""
+    return store.many(Event, sql["events"], gate=gate, limit=limit)
+
+
+def to_announce() -> list[Closed]:
+    """Pauses that nobody has been told of; each is handed out once."""
+    return store.many(Closed, sql["to_announce"])

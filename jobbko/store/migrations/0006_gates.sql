@@ -1,0 +1,148 @@
+-- Gates: pause instead of fail. What closes and opens them, and who is told.
+
+create function gate_event(gate text, event text, reason text, resume_at timestamptz, note text, owner text,
+                           announce boolean default false) returns void language sql as $$
+    insert into queue_event (gate, event, reason, resume_at, note, owner, announce)
+    values (gate, event, reason, resume_at, note, owner, announce)
+$$;
+
+-- Close a gate. seconds: how long the other side asked for, between one second and one hour, or null for a wait that
+-- doubles from 60 s to an hour with each outage since the last success. A person's pause is never replaced, and what
+-- runs into a gate that is closed already only makes it wait longer.
+create function gate_close(name text, why text, seconds double precision, until timestamptz, because text, who text)
+returns void language plpgsql as $$
+declare
+    state queue_state;
+    opens timestamptz;
+    counts boolean := why = 'outage' and seconds is null and until is null;
+begin
+    insert into queue_state (gate) values (name) on conflict do nothing;
+    select * into state from queue_state where gate = name for update;
+    if state.closed and state.reason = 'manual' and why <> 'manual' then return; end if;
+    opens := case
+        when until is not null then until
+        when seconds is not null then clock_timestamp() + least(greatest(seconds, 1), 3600) * interval '1 second'
+        when why = 'outage' then clock_timestamp() + least(60 * 2 ^ least(state.streak, 6), 3600) * interval '1 second'
+        when why = 'budget' then date_trunc('day', clock_timestamp() at time zone 'UTC') at time zone 'UTC'
+                                 + interval '1 day'
+    end;
+    if state.closed and not state.probing and state.reason = why and why <> 'manual' then
+        update queue_state set resume_at = greatest(resume_at, opens) where gate = name and opens is not null and not counts;
+        return;
+    end if;
+    update queue_state
+       set closed = true, reason = why, since = case when state.closed and state.reason = why then state.since
+                                                     else clock_timestamp() end,
+           resume_at = opens, probing = false, note = because, owner = who, announced = why,
+           streak = state.streak + counts::int, suspects = case when why = 'outage' then '{}' else state.suspects end
+     where gate = name;
+    perform gate_event(name, 'closed', why, opens, because, who, state.announced is distinct from why and why <> 'manual');
+end $$;
+
+-- Open a gate by hand, whatever closed it. False if it was open.
+create function gate_open(name text, who text) returns boolean language plpgsql as $$
+begin
+    update queue_state
+       set closed = false, probing = false, streak = 0, suspects = '{}', announced = null, resume_at = null, since = null
+     where gate = name and closed;
+    if not found then return false; end if;
+    perform gate_event(name, 'opened', null, null, null, who);
+    perform pg_notify('jobbko', '');
+    return true;
+end $$;
+
+-- A person's pause that has an end, and a budget's day, are over at their time: they open without a trial.
+create function gate_times_up() returns void language plpgsql as $$
+declare
+    name text;
+begin
+    for name in
+        update queue_state set closed = false, resume_at = null, since = null, announced = null
+         where closed and reason in ('manual', 'budget') and resume_at <= (select clock_timestamp())
+        returning gate
+    loop
+        perform gate_event(name, 'opened', null, null, null, 'clock');
+    end loop;
+end $$;
+
+-- The gates that may let one job through now: their time has come. Who holds the row decides.
+create function gate_halfopen() returns text[] language plpgsql as $$
+begin
+    if not exists (select from queue_state where closed and resume_at <= (select clock_timestamp())) then
+        return '{}';
+    end if;
+    return array(select gate from queue_state
+                  where closed and reason not in ('manual', 'budget') and resume_at <= (select clock_timestamp())
+                    for update skip locked);
+end $$;
+
+-- One job has been let through. If it is never heard of again, another one may try in a minute.
+create function gate_probe(name text) returns void language plpgsql as $$
+begin
+    update queue_state set probing = true, resume_at = clock_timestamp() + interval '60 seconds' where gate = name;
+    perform gate_event(name, 'probe', reason, resume_at, null, null) from queue_state where gate = name;
+end $$;
+
+-- What ended badly, and whether the outside is to blame. A plain 500 is often the job's own fault; three in a row from
+-- three different jobs are an outage, and those three get their attempt back.
+create function gate_failures(ended jsonb, passed uuid[]) returns void language plpgsql as $$
+declare
+    item record;
+    seen uuid[];
+begin
+    for item in
+        select id, gate, reason, seconds, until, error, suspect
+          from jsonb_to_recordset(ended) as i (
+                   id uuid, gate text, reason text, seconds double precision, until timestamptz, error text, suspect text)
+         where (gate is not null or suspect is not null) and id = any (passed)
+    loop
+        if item.gate is not null then
+            if item.reason <> 'manual' then  -- a person's pause is there already
+                perform gate_close(item.gate, item.reason, item.seconds, item.until, item.error, null);
+            end if;
+            continue;
+        end if;
+        insert into queue_state (gate) values (item.suspect) on conflict do nothing;
+        update queue_state set suspects = array(select distinct unnest(suspects || item.id)) where gate = item.suspect
+        returning suspects into seen;
+        if cardinality(seen) >= 3 then
+            perform gate_close(item.suspect, 'outage', null, null, item.error, null);
+            update job_queue
+               set state = 'queued', attempts = greatest(attempts - 1, 0), due = not held, scheduled_for = clock_timestamp(),
+                   completed_at = null, lease_token = gen_random_uuid(), mtime = clock_timestamp(),
+                   gates = case when item.suspect = any (gates) then gates else gates || item.suspect end,
+                   lane = case when item.suspect = any (gates) then lane
+                               else array_to_string(gates || item.suspect, '+') end
+             where id = any (seen) and not cancelled and (state = 'queued' or state = 'rejected');
+        end if;
+    end loop;
+end $$;
+
+-- A job that succeeded shows that what it needs is there: an outage is over, and the counting starts anew. Credit, keys
+-- and budgets are for a person or the clock to say, unless a trial was under way.
+create function gate_successes(passed uuid[]) returns void language plpgsql as $$
+declare
+    name text;
+begin
+    for name in
+        select gate from queue_state
+         where (closed or streak > 0 or suspects <> '{}' or announced is not null)
+           and gate in (select unnest(gates) from job_queue where id = any (passed) and state = 'done')
+         order by gate for update
+    loop
+        update queue_state set streak = 0, suspects = '{}', announced = case when closed then announced end
+         where gate = name;
+        update queue_state
+           set closed = false, probing = false, resume_at = null, since = null, announced = null
+         where gate = name and closed and (reason = 'outage' or probing);
+        if found then
+            perform gate_event(name, 'opened', null, null, null, 'a job succeeded');
+            perform pg_notify('jobbko', '');
+        end if;
+    end loop;
+    -- A trial that failed by its own fault says nothing about the gate: the next one may try at once.
+    update queue_state set probing = false, resume_at = clock_timestamp()
+     where closed and probing
+       and gate in (select unnest(gates) from job_queue
+                     where id = any (passed) and state <> 'done');
+end $$;
