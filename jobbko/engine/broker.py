@@ -167,7 +167,7 @@ class PostgresBroker(dramatiq_pg.PostgresBroker):  # type: ignore[misc]
             job.following.append(next_step(job, message, delay))
         else:
             new = new_job(self, message, delay)
-            if not self._persist([new]) and (waiting := queue.equal_waiting(new)) is not None:
+            if new["id"] not in self._persist([new]) and (waiting := queue.equal_waiting(new)) is not None:
                 message = message.copy(message_id=waiting)
         self.emit_after("enqueue", message, delay)
         return message

@@ -24,25 +24,28 @@ class JobType:
     max_attempts: int
     gates: list[str]
     dedupe: bool
+    until_done: bool
     limit: tuple[str, int] | None
 
     def row(self) -> dict[str, Any]:
         """As the table job_type has it."""
         said = asdict(self)
         signature, limit = said.pop("signature"), said.pop("limit")
+        del said["until_done"]
         return {**said, **signature, "limit_name": limit and limit[0]}
 
 
 class JobTypes(dramatiq.Middleware):
-    """Options: gates (names of outside dependencies), dedupe (at most one equal job waits), max_running (over all
-    workers), limit (a name shared by several jobs; goes with max_running)."""
+    """Options: gates (names of outside dependencies; gate for a single one), dedupe (True: at most one equal job waits;
+    "until_done": nor while one runs), max_running (over all workers), limit (a name shared by several jobs; goes with
+    max_running)."""
 
     def __init__(self) -> None:
         self.known: dict[str, JobType] = {}
 
     @property
     def actor_options(self) -> set[str]:
-        return {"gates", "dedupe", "max_running", "limit"}
+        return {"gate", "gates", "dedupe", "max_running", "limit"}
 
     def before_declare_actor(self, broker: Broker, actor: Actor[Any, Any]) -> None:
         options = actor.options
@@ -52,8 +55,9 @@ class JobTypes(dramatiq.Middleware):
             queue_name=actor.queue_name,
             priority=actor.priority or DEFAULT_PRIORITY,
             max_attempts=max_attempts(options),
-            gates=sorted(options.get("gates", ())),
+            gates=sorted({*options.get("gates", ()), *filter(None, [options.get("gate")])}),
             dedupe=bool(options.get("dedupe", False)),
+            until_done=options.get("dedupe") == "until_done",
             limit=None if most is None else (options.get("limit") or actor.actor_name, most),
         )
         # Dramatiq's heap would sort by the actor's priority, which knows nothing of the row's. With one priority for

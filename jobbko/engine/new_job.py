@@ -10,7 +10,7 @@ from uuid import UUID
 from dramatiq import Message
 
 from jobbko.engine.job import Job, running
-from jobbko.engine.job_types import DEFAULT_MAX_ATTEMPTS, DEFAULT_PRIORITY
+from jobbko.engine.job_types import DEFAULT_MAX_ATTEMPTS, DEFAULT_PRIORITY, JobType
 from jobbko.engine.signature import PayloadRefused, check_size
 from jobbko.store.queue import NewJob
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 #: As Dramatiq writes it; any other way of writing one is made this.
 _UUID = re.compile("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 #: Options of a message that are columns of the queue; all others are kept as they are.
-_COLUMNS = {"priority", "collection", "max_attempts", "dedupe_key", "subject", "eta"}
+_COLUMNS = {"priority", "collection", "max_attempts", "dedupe_key", "debounce", "rank", "until_done", "subject", "eta"}
 
 
 def new_job(broker: PostgresBroker, message: Message[Any], delay: float | None) -> NewJob:
@@ -52,12 +52,25 @@ def new_job(broker: PostgresBroker, message: Message[Any], delay: float | None) 
         new["gates"] = job_type.gates
     if "subject" in options:
         new["subject"] = str(options["subject"])
+    _set_equality(new, options, job_type)
+    return new
+
+
+def _set_equality(new: NewJob, options: dict[str, Any], job_type: JobType | None) -> None:
+    """What makes it equal to another job, and what happens then."""
     if "dedupe_key" in options:
         new["dedupe_key"] = str(options["dedupe_key"])
     elif job_type is not None and job_type.dedupe:
         new["dedupe"] = True
         new["following"] = _following(options.get("pipe_target"))
-    return new
+    else:
+        return
+    if options.get("until_done", job_type is not None and job_type.until_done):
+        new["until_done"] = True
+    if "rank" in options:
+        new["rank"] = int(options["rank"])
+    if options.get("debounce"):
+        new["debounce"] = True
 
 
 def next_step(parent: Job, message: Message[Any], delay: float | None) -> NewJob:

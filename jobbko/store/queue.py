@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypedDict
+
+import psycopg2
 
 from jobbko import store
 from jobbko.store.cleaning import Jsonb
 
 sql = store.queries("queue.sql")
+
+#: Tries to add a job whose equal is just being claimed by a worker.
+EQUAL_TRIES = 3
 
 
 class NewJob(TypedDict, total=False):
@@ -29,6 +35,9 @@ class NewJob(TypedDict, total=False):
     dedupe: bool
     following: str | None  # what is to follow it, as far as equality goes
     dedupe_key: str | None
+    until_done: bool  # equal to a running job, too
+    rank: int  # of its reason; a stronger one takes the place of an equal job that waits
+    debounce: bool  # move an equal job that waits, instead of leaving it alone
     subject: str | None
     flow_id: str | None
     parent_id: str | None
@@ -101,8 +110,15 @@ class Outcome:
 
 
 def add(jobs: Sequence[NewJob]) -> set[str]:
-    """The ids that are new: an id that exists and an equal job that waits are left as they are."""
-    return {id for (id,) in store.rows(sql["add"], jobs=Jsonb(jobs))}
+    """The ids of the rows that are new or were moved: an id that exists and, without `debounce`, an equal job that
+    waits are left as they are."""
+    for _ in range(EQUAL_TRIES):
+        try:
+            with store.transaction() if store.in_transaction() else contextlib.nullcontext():
+                return {id for (id,) in store.rows(sql["add"], jobs=Jsonb(jobs))}
+        except psycopg2.errors.UniqueViolation:
+            continue  # an equal job started at this very moment; the next look finds it running
+    return set()
 
 
 def equal_waiting(job: NewJob) -> str | None:

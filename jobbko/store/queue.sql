@@ -14,7 +14,8 @@ select id
  where collection_node_id = coalesce(%(collection)s::uuid, '00000000-0000-0000-0000-000000000001')
    and dedupe_key = case when %(dedupe)s then job_dedupe_key(%(job_type)s, %(payload)s::jsonb, %(following)s)
                          else %(dedupe_key)s end
-   and state = 'queued'
+   and (state = 'queued' or until_done and state = 'consumed')
+ limit 1
 
 -- name: renew
 -- A row that its own job has locked (it is just completing) is ours all the same; to wait for it would hold up the

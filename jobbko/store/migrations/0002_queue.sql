@@ -98,6 +98,8 @@ create table job_queue (
     gates              text[]      not null default '{}',
     lane               text collate "C" not null,  -- the gates joined by "+"; jobs of one lane wait for the same things
     dedupe_key         text,
+    until_done         boolean     not null default false,  -- equal jobs are one until it ends, not only until it starts
+    rank               smallint    not null default 0,      -- of its reason: a stronger one replaces a waiting equal job
     subject            text,
     flow_id            uuid        not null,
     parent_id          uuid,
@@ -129,6 +131,9 @@ create index job_dead on job_queue (completed_at) where status = 'error';
 create index job_flow on job_queue (flow_id) where parent_id is not null;
 create unique index job_dedupe on job_queue (collection_node_id, dedupe_key)
     where dedupe_key is not null and state = 'queued';
+create unique index job_dedupe_until_done on job_queue (collection_node_id, dedupe_key)
+    where dedupe_key is not null and until_done and state in ('queued', 'consumed');
+create index job_subject on job_queue (subject) where subject is not null and state = 'queued';
 
 -- Attempts that ended without success. The successful one is in the job's own row; job_attempt shows them together.
 create table job_attempt_failed (

@@ -62,24 +62,67 @@ begin
     select id from changed;
 end $$;
 
--- The engine's way in: jobs it has checked itself, as one JSON array. Returns the ids that are new.
+-- The engine's way in: jobs it has checked itself, as one JSON array. Returns the ids of the rows that are new or moved.
+-- An id that exists is left alone, and so is an equal job that waits, unless the new one says `debounce`: then a reason
+-- of the same rank moves the waiting job to its own time, a stronger one takes its place, and a weaker one can only make
+-- it earlier.
 create function job_add(jobs jsonb, parents uuid[] default null) returns setof uuid language sql as $$
-    insert into job_queue (id, collection_node_id, job_type, payload, args, options, priority, max_attempts, gates, lane,
-                           scheduled_for, due, queue_name, dedupe_key, subject, flow_id, parent_id, step, in_flow,
-                           created_at)
-    select j.id, coalesce(j.collection, '00000000-0000-0000-0000-000000000001'), j.job_type, j.payload, j.args,
-           j.options, j.priority, j.max_attempts, coalesce(j.gates, '{}'), coalesce(array_to_string(j.gates, '+'), ''),
-           now.at + coalesce(j.delay, 0) * interval '1 second', coalesce(j.delay, 0) <= 0,
-           j.queue_name,
-           case when j.dedupe then job_dedupe_key(j.job_type, j.payload, j.following) else j.dedupe_key end,
-           j.subject, coalesce(j.flow_id, j.id), j.parent_id, coalesce(j.step, 1), coalesce(j.in_flow, false), now.at
-      from jsonb_to_recordset(jobs) as j (
-               id uuid, collection uuid, job_type text, payload jsonb, args jsonb, options jsonb, priority smallint,
-               max_attempts smallint, gates text[], delay double precision, queue_name text, dedupe boolean,
-               following text, dedupe_key text, subject text, flow_id uuid, parent_id uuid, step smallint,
-               in_flow boolean),
-           (select clock_timestamp() at) now
-     where parents is null or j.parent_id = any (parents)
-    on conflict do nothing
+    with given as (
+        select j.*, clock.at,
+               coalesce(j.collection, '00000000-0000-0000-0000-000000000001') as owner,
+               case when j.dedupe then job_dedupe_key(j.job_type, j.payload, j.following) else j.dedupe_key end as key
+          from rows from (jsonb_to_recordset(jobs) as (
+                   id uuid, collection uuid, job_type text, payload jsonb, args jsonb, options jsonb, priority smallint,
+                   max_attempts smallint, gates text[], delay double precision, queue_name text, dedupe boolean,
+                   following text, dedupe_key text, until_done boolean, rank smallint, debounce boolean, subject text,
+                   flow_id uuid, parent_id uuid, step smallint, in_flow boolean))
+               with ordinality j (
+                   id, collection, job_type, payload, args, options, priority, max_attempts, gates, delay, queue_name,
+                   dedupe, following, dedupe_key, until_done, rank, debounce, subject, flow_id, parent_id, step, in_flow,
+                   n),
+               (select clock_timestamp() at) clock
+         where parents is null or j.parent_id = any (parents)
+    ),
+    -- One statement cannot move a row twice: of equal jobs in one call the strongest counts, of those the last.
+    chosen as (
+        select * from given where key is null
+        union all
+        select * from (
+            select distinct on (owner, key) * from given where key is not null
+             order by owner, key, coalesce(rank, 0) desc, n desc) equal_ones
+    )
+    insert into job_queue as q (
+        id, collection_node_id, job_type, payload, args, options, priority, max_attempts, gates, lane, scheduled_for, due,
+        queue_name, dedupe_key, until_done, rank, subject, flow_id, parent_id, step, in_flow, created_at)
+    select j.id, j.owner, j.job_type, j.payload, j.args, j.options, j.priority, j.max_attempts, coalesce(j.gates, '{}'),
+           coalesce(array_to_string(j.gates, '+'), ''), j.at + coalesce(j.delay, 0) * interval '1 second',
+           coalesce(j.delay, 0) <= 0, j.queue_name, j.key, coalesce(j.until_done, false), coalesce(j.rank, 0), j.subject,
+           coalesce(j.flow_id, j.id), j.parent_id, coalesce(j.step, 1), coalesce(j.in_flow, false), j.at
+      from chosen j
+     where not exists (select from job_queue same where same.id = j.id)
+       and not (coalesce(j.until_done, false) and exists (
+               select from job_queue running
+                where running.collection_node_id = j.owner and running.dedupe_key = j.key and running.until_done
+                  and running.state = 'consumed'))
+     -- As they were given; those with a key in the key's order, so that two calls cannot wait for each other.
+     order by j.key, j.owner, j.n
+    on conflict (collection_node_id, dedupe_key) where dedupe_key is not null and state = 'queued' do update
+       set job_type = case when excluded.rank > q.rank then excluded.job_type else q.job_type end,
+           payload = case when excluded.rank > q.rank then excluded.payload else q.payload end,
+           args = case when excluded.rank > q.rank then excluded.args else q.args end,
+           options = case when excluded.rank > q.rank then excluded.options else q.options end,
+           gates = case when excluded.rank > q.rank then excluded.gates else q.gates end,
+           lane = case when excluded.rank > q.rank then excluded.lane else q.lane end,
+           queue_name = case when excluded.rank > q.rank then excluded.queue_name else q.queue_name end,
+           max_attempts = case when excluded.rank > q.rank then excluded.max_attempts else q.max_attempts end,
+           -- A new reason is a new job: what went wrong with the old one does not count against it.
+           attempts = case when excluded.rank > q.rank then 0 else q.attempts end,
+           priority = greatest(excluded.priority, q.priority),
+           rank = greatest(excluded.rank, q.rank),
+           scheduled_for = case when excluded.rank >= q.rank then excluded.scheduled_for
+                                else least(excluded.scheduled_for, q.scheduled_for) end,
+           due = not q.held and case when excluded.rank >= q.rank then excluded.scheduled_for
+                                     else least(excluded.scheduled_for, q.scheduled_for) end <= clock_timestamp()
+     where exists (select from chosen j where j.owner = q.collection_node_id and j.key = q.dedupe_key and j.debounce)
     returning id
 $$;
