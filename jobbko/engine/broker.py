@@ -24,6 +24,7 @@ from psycopg2.extensions import make_dsn
 
 from jobbko import settings, store
 from jobbko.engine.consumer import Consumer
+from jobbko.engine.fan_in import FanIn
 from jobbko.engine.flows import Flows, Rule
 from jobbko.engine.inbox import Inbox
 from jobbko.engine.job import ending
@@ -84,6 +85,7 @@ class PostgresBroker(dramatiq_pg.PostgresBroker):  # type: ignore[misc]
         self._hooks_of: dict[str, list[Callable[..., None]]] = {}
         self.job_types = JobTypes()
         self.flows = Flows()
+        self.fan_in = FanIn()
         self.process = WorkerProcess(self)
         self.inboxes: dict[str, Inbox] = {}
         super().__init__(
@@ -94,6 +96,7 @@ class PostgresBroker(dramatiq_pg.PostgresBroker):  # type: ignore[misc]
                 *(default_middleware() if middleware is None else middleware),
                 self.job_types,
                 self.process,
+                self.fan_in,
                 self.flows,
                 UnitOfWork(),
             ],
@@ -107,7 +110,7 @@ class PostgresBroker(dramatiq_pg.PostgresBroker):  # type: ignore[misc]
         self, middleware: dramatiq.Middleware, *, before: type | None = None, after: type | None = None
     ) -> None:
         """As Dramatiq's; what has no stated place goes before ours, for the unit of work must stay last."""
-        ours = isinstance(middleware, JobTypes | WorkerProcess | Flows | UnitOfWork)
+        ours = isinstance(middleware, JobTypes | WorkerProcess | FanIn | Flows | UnitOfWork)
         if before is None and after is None and not ours and self.job_types in self.middleware:
             before = JobTypes
         self._hooks_of.clear()

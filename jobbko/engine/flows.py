@@ -12,6 +12,7 @@ from typing import Any
 import dramatiq
 from dramatiq import Actor, Broker, Message, group, pipeline
 
+from jobbko.engine.fan_in import with_fan_in
 from jobbko.engine.job import Job
 from jobbko.engine.new_job import next_step
 from jobbko.store.queue import NewJob
@@ -84,6 +85,9 @@ class Flows(dramatiq.Middleware):
 
 def _first_messages(step: Step) -> Iterator[Message[Any]]:
     match step:
+        case group() if step.completion_callbacks:
+            for child in with_fan_in(step):
+                yield from _first_messages(child)
         case group():
             for child in step.children:
                 yield from _first_messages(child)

@@ -53,6 +53,8 @@ def new_job(broker: PostgresBroker, message: Message[Any], delay: float | None) 
     if "subject" in options:
         new["subject"] = str(options["subject"])
     _set_equality(new, options, job_type)
+    if (branch := _branch(message)) is not None:
+        new["barrier"], new["branch"] = branch
     return new
 
 
@@ -82,6 +84,15 @@ def next_step(parent: Job, message: Message[Any], delay: float | None) -> NewJob
     new["step"] = parent.claimed.step + 1
     new["in_flow"] = target is not None and target["message_id"] == message.message_id
     return new
+
+
+def _branch(message: Message[Any]) -> tuple[str, str] | None:
+    """The fan-in that waits for this message's branch, and the branch's last step (`group` writes both into that)."""
+    last, options = message.message_id, message.options
+    while (target := options.get("pipe_target")) is not None:
+        last, options = target["message_id"], target["options"]
+    barrier = options.get("group_completion_uuid")
+    return None if barrier is None else (barrier, last)
 
 
 def _collection_of(sender: Job | None) -> str | None:

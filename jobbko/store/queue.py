@@ -43,6 +43,8 @@ class NewJob(TypedDict, total=False):
     parent_id: str | None
     step: int
     in_flow: bool
+    barrier: str  # the fan-in that waits for its branch
+    branch: str  # the last step of that branch
 
 
 #: How a leased job ended. Written this way because `class` is a keyword.
@@ -209,6 +211,11 @@ def complete(id: str, token: str, result: Any) -> bool:
 
 def set_progress(id: str, token: str, progress: dict[str, Any]) -> None:
     store.run(sql["progress"], id=id, token=token, progress=Jsonb(progress))
+
+
+def open_barrier(id: str, branches: int) -> None:
+    """A fan-in that waits until so many branches are done or dead."""
+    store.run(sql["open_barrier"], id=id, branches=branches)
 
 
 def ring() -> None:

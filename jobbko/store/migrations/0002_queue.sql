@@ -65,6 +65,12 @@ create table queue_event (
 
 create index queue_event_to_announce on queue_event (id) where announce and announced_at is null;
 
+-- Subjects whose jobs do not run for now: a page in the trash.
+create table job_hold (
+    subject text primary key,
+    held_at timestamptz not null default clock_timestamp()
+);
+
 create table job_queue (
     id                 uuid primary key default gen_random_uuid(),
     collection_node_id uuid        not null default '00000000-0000-0000-0000-000000000001'
@@ -105,6 +111,8 @@ create table job_queue (
     parent_id          uuid,
     step               smallint    not null default 1,
     in_flow            boolean     not null default false,  -- a step that was written down in an explicit flow
+    barrier            uuid,       -- the fan-in that waits for this job's branch
+    branch             uuid,       -- the last step of that branch
     worker             uuid,
     lease_token        uuid,
     lease_until        timestamptz,

@@ -49,7 +49,7 @@ begin
     new.max_attempts := coalesce(type.max_attempts, 5);
     new.gates := coalesce(type.gates, '{}');
     new.lane := array_to_string(new.gates, '+');
-    new.flow_id := new.id;
+    new.flow_id := coalesce(new.flow_id, new.id);
     if new.queue_name like '%.DQ' then
         new.queue_name := left(new.queue_name, -3);
     end if;

@@ -24,7 +24,8 @@ begin
          where superfluous
     ),
     old as (
-        select j.id, j.attempts, j.worker, j.started_at
+        select j.id, j.attempts, j.worker, j.started_at,
+               j.subject is not null and exists (select from job_hold h where h.subject = j.subject) as held
           from item i join job_queue j on j.id = i.id and j.lease_token = i.token and j.state = 'consumed'
            for update of j
     ),
@@ -37,7 +38,8 @@ begin
                error_msg = case when m.id is not null then 'an equal job was already waiting'
                                 when j.cancelled and i.state <> 'done' then 'cancelled' else i.error end,
                attempts = j.attempts + coalesce(i.charge, 0),
-               due = i.state <> 'queued' or coalesce(i.delay, 0) <= 0,
+               due = i.state <> 'queued' or coalesce(i.delay, 0) <= 0 and not o.held,
+               held = i.state = 'queued' and o.held,
                scheduled_for = case when i.state = 'queued' and i.delay is not null
                                     then clock_timestamp() + i.delay * interval '1 second' else j.scheduled_for end,
                completed_at = case when i.state = 'queued' and m.id is null and not j.cancelled then null
@@ -70,16 +72,17 @@ create function job_add(jobs jsonb, parents uuid[] default null) returns setof u
     with given as (
         select j.*, clock.at,
                coalesce(j.collection, '00000000-0000-0000-0000-000000000001') as owner,
+               j.subject is not null and exists (select from job_hold h where h.subject = j.subject) as held,
                case when j.dedupe then job_dedupe_key(j.job_type, j.payload, j.following) else j.dedupe_key end as key
           from rows from (jsonb_to_recordset(jobs) as (
                    id uuid, collection uuid, job_type text, payload jsonb, args jsonb, options jsonb, priority smallint,
                    max_attempts smallint, gates text[], delay double precision, queue_name text, dedupe boolean,
                    following text, dedupe_key text, until_done boolean, rank smallint, debounce boolean, subject text,
-                   flow_id uuid, parent_id uuid, step smallint, in_flow boolean))
+                   flow_id uuid, parent_id uuid, step smallint, in_flow boolean, barrier uuid, branch uuid))
                with ordinality j (
                    id, collection, job_type, payload, args, options, priority, max_attempts, gates, delay, queue_name,
                    dedupe, following, dedupe_key, until_done, rank, debounce, subject, flow_id, parent_id, step, in_flow,
-                   n),
+                   barrier, branch, n),
                (select clock_timestamp() at) clock
          where parents is null or j.parent_id = any (parents)
     ),
@@ -93,11 +96,13 @@ create function job_add(jobs jsonb, parents uuid[] default null) returns setof u
     )
     insert into job_queue as q (
         id, collection_node_id, job_type, payload, args, options, priority, max_attempts, gates, lane, scheduled_for, due,
-        queue_name, dedupe_key, until_done, rank, subject, flow_id, parent_id, step, in_flow, created_at)
+        held, queue_name, dedupe_key, until_done, rank, subject, flow_id, parent_id, step, in_flow, barrier, branch,
+        created_at)
     select j.id, j.owner, j.job_type, j.payload, j.args, j.options, j.priority, j.max_attempts, coalesce(j.gates, '{}'),
            coalesce(array_to_string(j.gates, '+'), ''), j.at + coalesce(j.delay, 0) * interval '1 second',
-           coalesce(j.delay, 0) <= 0, j.queue_name, j.key, coalesce(j.until_done, false), coalesce(j.rank, 0), j.subject,
-           coalesce(j.flow_id, j.id), j.parent_id, coalesce(j.step, 1), coalesce(j.in_flow, false), j.at
+           coalesce(j.delay, 0) <= 0 and not j.held, j.held, j.queue_name, j.key, coalesce(j.until_done, false), coalesce(j.rank, 0), j.subject,
+           coalesce(j.flow_id, j.id), j.parent_id, coalesce(j.step, 1), coalesce(j.in_flow, false),
+           j.barrier, j.branch, j.at
       from chosen j
      where not exists (select from job_queue same where same.id = j.id)
        and not (coalesce(j.until_done, false) and exists (

@@ -1,0 +1,198 @@
+"""When all branches are done or dead."""
+
+from __future__ import annotations
+
+import dramatiq
+import pytest
+from dramatiq import group
+
+from jobbko import settings, store
+from jobbko.engine.leases import sweep
+from jobbko.errors import Permanent
+from jobbko.testing.worker import until, working
+from tests.engine.conftest import rows, statuses
+
+
+@pytest.fixture
+def board(broker):
+    """Photos that are read, some of which cannot be, and what follows."""
+
+    class Board:
+        bad: set[int] = set()  # noqa: RUF012
+        written: list[object] = []  # noqa: RUF012
+
+    told = Board()
+    told.bad, told.written = set(), []
+
+    @dramatiq.actor
+    def fetch(n):
+        return n
+
+    @dramatiq.actor
+    def read(n):
+        if n in told.bad:
+            raise Permanent("unreadable")
+
+    @dramatiq.actor
+    def writeup(page):
+        told.written.append(page)
+
+    told.fetch, told.read, told.writeup = fetch, read, writeup
+    return told
+
+
+def photos(board, numbers, **options):
+    step = group([board.read.message(n) for n in numbers])
+    step.add_completion_callback(board.writeup.message_with_options(args=("page",), **options))
+    return step
+
+
+def done_reading():
+    return all(row.status in ("completed", "error") for row in rows("job_type = 'read'"))
+
+
+def test_it_follows_once_when_all_are_done(broker, board):
+    photos(board, range(20)).run()
+    with working(broker, threads=4):
+        until(lambda: board.written == ["page"])
+        until(lambda: set(statuses()) == {"completed"})
+    assert store.value("select count(*) from job_queue where job_type = 'writeup'") == 1
+
+
+def test_a_dead_branch_does_not_hold_it_back(broker, board):
+    # Bogdanp/dramatiq#868; taskforcesh/bullmq#3122; celery/celery#5237
+    board.bad = {1, 2}
+    photos(board, range(4)).run()
+    with working(broker):
+        until(lambda: board.written == ["page"])
+    assert sorted(statuses()) == ["completed"] * 3 + ["error"] * 2
+
+
+def test_a_callback_that_wants_all_done_waits_for_the_requeued_ones(broker, board):
+    board.bad = {1}
+    photos(board, range(3), fan_in="done").run()
+    with working(broker):
+        until(done_reading)
+        assert board.written == []
+        board.bad = set()
+        store.run("select retry_job(id) from job_queue where status = 'error'")
+        until(lambda: board.written == ["page"])
+
+
+def test_requeueing_a_dead_branch_afterwards_does_not_send_it_again(broker, board):
+    board.bad = {1}
+    photos(board, range(3)).run()
+    with working(broker):
+        until(lambda: board.written == ["page"])
+        board.bad = set()
+        store.run("select retry_job(id) from job_queue where status = 'error'")
+        until(lambda: set(statuses()) == {"completed"})
+    assert board.written == ["page"]
+
+
+def test_a_branch_may_be_a_pipeline_and_ends_with_its_last_or_a_dead_step(broker, board):
+    board.bad = {2}
+    step = group([board.fetch.message(n) | board.read.message() for n in range(4)])
+    step.add_completion_callback(board.writeup.message("page"))
+    step.run()
+    with working(broker):
+        until(lambda: board.written == ["page"])
+    assert [row.status for row in rows("job_type = 'read'")].count("error") == 1
+
+
+def test_a_cancelled_branch_and_one_whose_worker_died_count(broker, board):
+    photos(board, range(3)).run()
+    first, second, _ = rows("job_type = 'read'")
+    store.run("select cancel_job(%(id)s)", id=first.id)
+    store.run(
+        "update job_queue set state = 'consumed', lease_token = gen_random_uuid(), started_at = clock_timestamp(),"
+        " attempts = 4, lease_until = clock_timestamp() - interval '1 second', worker = gen_random_uuid()"
+        " where id = %(id)s",
+        id=second.id,
+    )
+    assert sweep() == 1
+    with working(broker):
+        until(lambda: board.written == ["page"])
+    assert sorted(row.status for row in rows("job_type = 'read'")) == ["cancelled", "completed", "error"]
+
+
+def test_what_follows_belongs_to_the_flow(broker, board):
+    photos(board, range(2)).run()
+    with working(broker):
+        until(lambda: board.written == ["page"])
+    (writeup,) = rows("job_type = 'writeup'")
+    assert writeup.step == 2
+    assert writeup.flow_id in {row.flow_id for row in rows("job_type = 'read'")}
+    assert writeup.payload == {"page": "page"}
+
+
+def test_a_rule_may_give_back_a_group_with_a_callback(broker, board):
+    @dramatiq.actor
+    def scan():
+        return 3
+
+    @broker.follows(scan)
+    def each(count):
+        yield photos(board, range(count))
+
+    scan.send()
+    with working(broker):
+        until(lambda: board.written == ["page"])
+    assert len({row.flow_id for row in rows()}) == 1
+
+
+def test_a_flow_can_be_cancelled_and_gone_on_with(broker, board):
+    (board.fetch.message(1) | board.read.message()).run()
+    (fetch,) = rows()
+    assert store.value("select cancel_flow(%(flow)s)", flow=fetch.flow_id) == 1
+    assert statuses() == ["cancelled"]
+    assert store.value("select retry_flow(%(flow)s)", flow=fetch.flow_id) == 1
+    with working(broker):
+        until(lambda: statuses() == ["completed", "completed"])
+
+
+def test_jobs_of_a_subject_are_held_and_released(broker, board):
+    board.read.send_with_options(args=(1,), subject="page:1")
+    board.read.send_with_options(args=(2,), subject="page:2")
+    assert store.value("select hold_jobs('page:1')") == 1
+    board.read.send_with_options(args=(3,), subject="page:1")
+    with working(broker):
+        until(lambda: statuses() == ["pending", "completed", "pending"])
+        assert store.value("select release_jobs('page:1')") == 2
+        until(lambda: set(statuses()) == {"completed"})
+
+
+def test_a_job_whose_subject_is_held_while_it_runs_waits_after_its_failure(broker, monkeypatch):
+    monkeypatch.setattr(settings, "BACKOFF", 0.01)
+    ran = []
+
+    @dramatiq.actor
+    def work():
+        ran.append(1)
+        if len(ran) == 1:
+            store.rows("select hold_jobs('page:1')")
+            raise ValueError
+
+    work.send_with_options(subject="page:1")
+    with working(broker):
+        until(lambda: statuses() == ["retry"])
+        store.rows("select release_jobs('page:1')")
+        until(lambda: statuses() == ["completed"])
+
+
+def test_a_waiting_job_can_be_made_urgent_or_due(broker, board):
+    later = board.read.send_with_options(args=(1,), delay=86_400_000)
+    assert store.value("select run_job_now(%(id)s)", id=later.message_id) is True
+    assert store.value("select prioritize_job(%(id)s, 10::smallint)", id=later.message_id) is True
+    with working(broker):
+        until(lambda: statuses() == ["completed"])
+    assert rows()[0].priority == 10
+    assert store.value("select run_job_now(%(id)s)", id=later.message_id) is False
+
+
+def test_enqueue_job_says_which_job_waits(broker, board):
+    broker.job_types.publish()
+    one = store.value("select enqueue_job('read', '{\"n\": 1}', 10, '1 hour', 'key')")
+    same = store.value("select enqueue_job('read', '{\"n\": 2}', dedupe_key => 'key')")
+    assert one == same
+    assert store.rows("select payload, priority, due from job_queue") == [({"n": 1}, 10, False)]
