@@ -11,7 +11,7 @@ import dramatiq
 
 from jobbko.engine import job as threads
 from jobbko.engine.job import Job
-from jobbko.engine.retries import backoff, failed
+from jobbko.engine.retries import delay_after, failed
 from jobbko.engine.unit_of_work import finish_with_many
 from jobbko.errors import LeaseLost
 
@@ -86,4 +86,4 @@ class Consumer(dramatiq.Consumer):
             logger.exception("What follows %s could not be added.", job)
             job.following, job.more = [], None
             options = self.broker.get_actor(job.actor_name).options
-            job.ended = failed(job, error, backoff(job.claimed.attempts + 1, options))
+            job.ended = failed(job, error, delay_after("internal", job.claimed.attempts + 1, options))

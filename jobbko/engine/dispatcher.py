@@ -20,6 +20,7 @@ import psycopg2
 from psycopg2.extensions import connection as Connection
 
 from jobbko import settings, store
+from jobbko.engine.interrupts import interrupt
 from jobbko.engine.job import Job
 from jobbko.engine.retries import connection_lost
 from jobbko.store import pool, queue
@@ -110,7 +111,7 @@ class Dispatcher(threading.Thread):
 
     def _serve(self, conn: Connection) -> None:
         with conn.cursor() as cursor:
-            cursor.execute("listen jobbko")
+            cursor.execute("listen jobbko; listen jobbko_cancel")
         queue.worker_started(self.worker, socket.gethostname(), os.getpid(), self.capacity, self.types())
         with self.holding:
             tokens = [job.token for job in self.held.values()]
@@ -249,12 +250,21 @@ class Dispatcher(threading.Thread):
             seconds = min(seconds, STALE)
         self._asleep = True
         # A doorbell that rang during the turn was read with its answer, and the socket says nothing of it any more.
-        to_do = conn.notifies or self._ended or self._stopping or (self.draining and self._any_untaken())
+        to_do = self._heard(conn) or self._ended or self._stopping or (self.draining and self._any_untaken())
         if not to_do and self._bell in pool.readable(conn.fileno(), self._bell, seconds=seconds):
             os.read(self._bell, 4096)
         self._asleep = False
         conn.poll()
+        self._heard(conn)
+
+    def _heard(self, conn: Connection) -> bool:
+        """Whether the doorbell rang; jobs that somebody has cancelled or deleted are interrupted at once."""
+        notes = [(note.channel, note.payload) for note in conn.notifies]
         conn.notifies.clear()
+        for channel, payload in notes:
+            if channel == "jobbko_cancel" and (job := self.held.get(payload)) is not None:
+                interrupt(job)
+        return bool(notes)
 
     def _any_untaken(self) -> bool:
         return any(job.untaken for job in self._holdings())

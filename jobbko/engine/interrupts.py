@@ -1,7 +1,21 @@
 """Exceptions that arrive in a running job from outside, between two lines of its code."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from dramatiq.middleware import Interrupt
+from dramatiq.middleware.threading import raise_thread_exception
+
+if TYPE_CHECKING:
+    from jobbko.engine.job import Job
 
 
 class Cancelled(Interrupt):
     """Somebody cancelled the job, or another worker has it now: stop, nothing more can be written for it."""
+
+
+def interrupt(job: Job) -> None:
+    """Raise Cancelled in the job's thread, if it is in one. A job that waits inside a C call hears of it afterwards."""
+    if (thread := job.thread) is not None:
+        raise_thread_exception(thread, Cancelled)

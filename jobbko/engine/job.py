@@ -36,6 +36,7 @@ class Job(MessageProxy):
         self.token = claimed.token
         self.claimed_at = time.monotonic()
         self.started_at: float | None = None
+        self.reported_at = float("-inf")
         #: The thread that runs the job's function, while it does.
         self.thread: int | None = None
         #: Not ours any more: nothing may be written for it.

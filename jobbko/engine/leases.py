@@ -11,13 +11,12 @@ from contextlib import suppress
 
 import psycopg2
 from dramatiq import Worker
-from dramatiq.middleware.threading import raise_thread_exception
 from psycopg2.extensions import connection as Connection
 
 from jobbko import settings, store
 from jobbko.engine.dispatcher import Dispatcher
 from jobbko.engine.gates import announce_pauses
-from jobbko.engine.interrupts import Cancelled
+from jobbko.engine.interrupts import interrupt
 from jobbko.engine.job import Job
 from jobbko.engine.retries import connection_lost
 from jobbko.store import pool, queue
@@ -90,7 +89,7 @@ class LeaseKeeper(threading.Thread):
             if id not in ours:
                 self._lost(job)
             elif id in cancelled:
-                self._interrupt(job)
+                interrupt(job)
 
     def _lost(self, job: Job) -> None:
         # It may just have ended: then the row is finished and the lease with it.
@@ -103,11 +102,7 @@ class LeaseKeeper(threading.Thread):
         job.lost = True
         job.take()
         self.dispatcher.forget(job)
-        self._interrupt(job)
-
-    def _interrupt(self, job: Job) -> None:
-        if (thread := job.thread) is not None:
-            raise_thread_exception(thread, Cancelled)
+        interrupt(job)
 
     def _count_threads(self) -> None:
         """A worker thread that died takes its share of the capacity with it, and nobody would notice."""

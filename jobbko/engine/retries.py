@@ -25,12 +25,14 @@ LONGEST_BACKOFF = 7 * 24 * 3600
 
 class Retries(dramatiq.Middleware):
     """Options: max_attempts (the failure with this number is dead), backoff (seconds before the second attempt,
-    doubled for each further one), throws (exceptions that are dead at once). Dramatiq's max_retries, min_backoff and
-    max_backoff (milliseconds) mean what they mean there."""
+    doubled for each further one), delays (seconds by kind of failure, where it is another; None is dead at once:
+    {"invalid": 0, "timeout": 600, "content": None}), throws (exceptions that are dead at once). Dramatiq's max_retries,
+    min_backoff and max_backoff (milliseconds) mean what they mean there."""
 
     @property
     def actor_options(self) -> set[str]:
-        return {"max_attempts", "backoff", "throws", "max_retries", "min_backoff", "max_backoff", "retry_when"}
+        ours, dramatiqs = {"max_attempts", "backoff", "delays"}, {"max_retries", "min_backoff", "max_backoff"}
+        return ours | dramatiqs | {"throws", "retry_when"}
 
     def before_declare_actor(self, broker: Broker, actor: Actor[Any, Any]) -> None:
         # A failure that was foreseen is one line in the log, not a traceback.
@@ -71,12 +73,12 @@ class Retries(dramatiq.Middleware):
                 return ended(job, exception, "rejected", outcome="dead", kind=kind_of(exception))
             case Retry(delay=milliseconds) if milliseconds is not None:
                 return failed(job, exception, milliseconds / 1000)
-        return failed(job, exception, backoff(job.claimed.attempts + 1, options))
+        return failed(job, exception, delay_after(kind_of(exception), job.claimed.attempts + 1, options))
 
 
-def failed(job: Job, exception: BaseException, delay: float) -> Ended:
-    """Charged: again after `delay` seconds, or dead if it was the last attempt."""
-    if job.claimed.attempts + 1 >= job.claimed.max_attempts:
+def failed(job: Job, exception: BaseException, delay: float | None) -> Ended:
+    """Charged: again after `delay` seconds, or dead if it was the last attempt or there shall be none (None)."""
+    if delay is None or job.claimed.attempts + 1 >= job.claimed.max_attempts:
         return ended(job, exception, "rejected", outcome="dead", kind=kind_of(exception))
     return ended(job, exception, "queued", outcome="retry", kind=kind_of(exception), delay=delay)
 
@@ -105,6 +107,14 @@ def ended(
     if not isinstance(exception, JobError | Interrupt):
         said["traceback"] = "".join(traceback.format_exception(exception))[-20_000:]
     return said
+
+
+def delay_after(kind: str, failures: int, options: dict[str, Any]) -> float | None:
+    """Seconds until the next attempt after a failure of this kind; None if there shall be none."""
+    delays: dict[str, float | None] = options.get("delays") or {}
+    if kind in delays:
+        return delays[kind]
+    return backoff(failures, options)
 
 
 def backoff(failures: int, options: dict[str, Any]) -> float:

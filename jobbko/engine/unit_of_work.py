@@ -97,10 +97,21 @@ def finish_with_many(job: Job) -> None:
     job.settled = True
 
 
-def report(**progress: Any) -> None:
-    """Show how far the running job is, to whoever looks at its row; nothing happens outside a worker.
+#: Seconds between two writes of one job's progress.
+REPORT_EVERY = 0.5
 
-    report(done=200, total=1000)
+
+def report(**progress: Any) -> None:
+    """Show how far the running job is, to whoever looks at its row: report(done=200, total=1000, note="tags").
+
+    May be called as often as it is convenient: what comes sooner than half a second after the last is left out, unless
+    it says that all is done. Nothing happens outside a worker.
     """
-    if (job := threads.running()) is not None:
-        queue.set_progress(job.message_id, job.token, progress)
+    job = threads.running()
+    if job is None:
+        return
+    now = time.monotonic()
+    if now - job.reported_at < REPORT_EVERY and progress.get("done") != progress.get("total", object()):
+        return
+    job.reported_at = now
+    queue.set_progress(job.message_id, job.token, progress)

@@ -97,6 +97,35 @@ def test_the_class_of_the_error_says_what_happens(broker, error, status, attempt
     assert failures() == outcome
 
 
+@pytest.mark.parametrize(("kind", "wait"), [("invalid", 0), ("timeout", 600), ("image", 30)])
+def test_an_actor_may_wait_differently_after_different_failures(broker, kind, wait):
+    # The notebook's: invalid at once, others after ten minutes.
+    tries = []
+
+    @dramatiq.actor(max_attempts=3, delays={"invalid": 0, "timeout": 600})
+    def work():
+        tries.append(1)
+        raise Charged(kind, "no")
+
+    work.send()
+    with working(broker):
+        until(lambda: statuses() == (["error"] if kind == "invalid" else ["retry"]))
+    assert len(tries) == (3 if kind == "invalid" else 1)
+    if kind != "invalid":
+        assert waits() == [pytest.approx(wait, abs=0.5)]
+
+
+def test_a_kind_of_failure_may_be_dead_at_once(broker):
+    @dramatiq.actor(delays={"content": None})
+    def work():
+        raise Charged("content", "refused")
+
+    work.send()
+    with working(broker):
+        until(lambda: statuses() == ["error"])
+    assert failures() == [(1, "dead", "content")]
+
+
 def test_an_actor_may_have_its_own_attempts_and_backoff(broker):
     @dramatiq.actor(max_attempts=3, backoff=0.01)
     def work():
@@ -265,9 +294,10 @@ def test_a_waiting_job_can_be_cancelled_for_good(broker):
     assert statuses() == ["cancelled", "cancelled", "completed"]
 
 
-def test_a_running_job_can_be_cancelled_and_is_not_revived(broker, monkeypatch):
-    # Flared/dramatiq-abort#3, #30
-    monkeypatch.setattr(settings, "LEASE", 0.6)
+@pytest.mark.parametrize("lease", [0.6, 300])
+def test_a_running_job_can_be_cancelled_and_is_not_revived(broker, monkeypatch, lease):
+    # Flared/dramatiq-abort#3, #30. With a long lease only the notification can be in time.
+    monkeypatch.setattr(settings, "LEASE", lease)
     started = threading.Event()
 
     @dramatiq.actor

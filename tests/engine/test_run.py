@@ -10,7 +10,9 @@ import pytest
 from dramatiq.results import ResultFailure
 
 from jobbko import store
+from jobbko.engine import report
 from jobbko.engine.signature import PayloadRefused
+from jobbko.store import queue
 from jobbko.testing.worker import until, working
 from tests.engine.conftest import all_are, rows, statuses
 
@@ -216,3 +218,27 @@ def test_two_schedulers_send_a_tick_once(broker):
     nightly.send_with_options(scheduled_at="2026-11-30T03:23:01+01:00")
     nightly.send_with_options(scheduled_at="2026-12-01T02:23:00+00:00")
     assert len(rows()) == 2
+
+
+def test_progress_is_written_now_and_then_and_at_the_end(broker):
+    at, go_on = [], threading.Event()
+
+    @dramatiq.actor
+    def work():
+        for n in range(1, 101):
+            report(done=n, total=100, note="tags")
+        at.append(store.value("select progress from job_queue"))
+        go_on.wait(5)
+
+    writes = []
+    with working(broker), pytest.MonkeyPatch.context() as patch:
+        real = queue.set_progress
+        patch.setattr(queue, "set_progress", lambda *args: (writes.append(args[2]["done"]), real(*args)))
+        work.send()
+        until(lambda: at == [{"done": 100, "total": 100, "note": "tags"}])
+        go_on.set()
+        until(lambda: statuses() == ["completed"])
+    assert writes[0] == 1
+    assert writes[-1] == 100
+    assert len(writes) < 10
+    assert store.value("select progress from job_queue") is None

@@ -270,7 +270,8 @@ exception when unique_violation then
     return false;
 end $$;
 
--- Final: a waiting job ends now, a running one is interrupted when its worker next renews the lease.
+-- Final: a waiting job ends now; a running one is interrupted as soon as its worker hears of it, and at the latest when
+-- it next renews the lease.
 create function cancel_job(job uuid) returns boolean language plpgsql as $$
 begin
     update job_queue
@@ -279,5 +280,7 @@ begin
      where id = job and state = 'queued';
     if found then return true; end if;
     update job_queue set cancelled = true where id = job and state = 'consumed';
-    return found;
+    if not found then return false; end if;
+    perform pg_notify('jobbko_cancel', job::text);
+    return true;
 end $$;

@@ -100,7 +100,10 @@ create trigger job_foreign_update before update of state on job_queue for each r
 -- `flush` deletes what runs, too. A cascade (the collection is deleted) comes from inside a trigger and passes.
 create function job_foreign_delete() returns trigger language plpgsql as $$
 begin
-    if pg_trigger_depth() > 1 or old.lease_until <= clock_timestamp() then return old; end if;
+    if pg_trigger_depth() > 1 or old.lease_until <= clock_timestamp() then
+        perform pg_notify('jobbko_cancel', old.id::text);  -- whoever runs it shall stop
+        return old;
+    end if;
     return null;
 end $$;
 
