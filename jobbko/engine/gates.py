@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 
 from jobbko.errors import GateClosed
@@ -16,9 +17,14 @@ announce: Callable[[str], None] | None = None
 
 
 def permit(service: str) -> None:
-    """Before a request: GateClosed if the service's gate is closed, so that its jobs wait instead of asking in vain."""
+    """Before a request: wait for the service's turn, which all workers on all hosts share.
+
+    GateClosed if its gate is closed, so that its jobs wait instead of asking in vain.
+    """
     if (found := gates.closed(service)) is not None:
         raise GateClosed(found.gate, found.reason, found.resume_at)
+    if (seconds := gates.take(service)) > 0:
+        time.sleep(seconds)
 
 
 def announce_pauses() -> None:

@@ -64,6 +64,21 @@ def resume(gate: str, owner: str | None = None) -> bool:
     return bool(store.value(sql["resume"], gate=gate, owner=owner))
 
 
+def take(service: str) -> float:
+    """Take the service's next free moment; seconds until then. All workers on all hosts share the moments."""
+    return float(store.value(sql["take"], service=service))
+
+
+def rates() -> dict[str, float]:
+    """Requests per second, by service; a service that is not here has no rate."""
+    return dict(store.rows(sql["rates"]))
+
+
+def set_rate(service: str, per_second: float) -> None:
+    """Valid at once, for all workers."""
+    store.run(sql["set_rate"], service=service, per_second=per_second)
+
+
 def events(gate: str | None = None, limit: int = 50) -> list[Event]:
     """The latest first."""
     return store.many(Event, sql["events"], gate=gate, limit=limit)

@@ -19,6 +19,16 @@ select gate_close(%(gate)s, 'manual', null, %(until)s::timestamptz, %(note)s, %(
 -- name: resume
 select gate_open(%(gate)s, %(owner)s)
 
+-- name: take
+select rate_take(%(service)s)
+
+-- name: rates
+select service, per_second from service_rate order by service
+
+-- name: set_rate
+insert into service_rate (service, per_second) values (%(service)s, %(per_second)s)
+on conflict (service) do update set per_second = excluded.per_second
+
 -- name: events
 select at, gate, event, reason, resume_at, note, owner from queue_event
  where %(gate)s::text is null or gate = %(gate)s
