@@ -9,25 +9,24 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, overload
 
 import dramatiq
-from periodiq import PeriodiqMiddleware, cron
 
 from jobbko import clients
 from jobbko.clients import notify
 from jobbko.engine import PostgresBroker, completion, gates, report
-from jobbko.engine.broker import default_middleware
+from jobbko.engine.cron import Cron
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-#: Seconds; periodiq would drop a run that comes later than this. A late run is a run, so there is no limit in practice.
-NEVER_TOO_LATE = 100 * 365 * 24 * 3600
 
 # A client asks before each request, and does not know whom; the engine tells of pauses, and does not know how.
 clients.permit = gates.permit
 gates.announce = notify.tell
 
-broker = PostgresBroker(middleware=[*default_middleware(), PeriodiqMiddleware(skip_delay=NEVER_TOO_LATE)])
+broker = PostgresBroker()
 dramatiq.set_broker(broker)
+
+#: `periodic=cron("23 2 * * *", timezone="Europe/Oslo")`: when the scheduler sends the job; UTC if no zone is named.
+cron = Cron
 
 #: `@follows(job)`: what comes after a job that was started alone.
 follows = broker.follows

@@ -120,7 +120,7 @@ def database(
 
 #: Every table hangs on `nodes` but for these. What the test made beside them shows in the count.
 EMPTY = """
-truncate nodes, job_type, job_limit, queue_state, queue_event, worker, flow_barrier, job_hold cascade;
+truncate nodes, job_type, job_limit, queue_state, queue_event, worker, schedule, flow_barrier, job_hold cascade;
 insert into nodes (id, kind, title) values ('00000000-0000-0000-0000-000000000001', 'collection', 'Default collection');
 """
 OBJECTS = """

@@ -9,9 +9,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime
 from typing import Any
-from uuid import NAMESPACE_URL, uuid5
 
 import dramatiq
 import dramatiq_pg
@@ -32,6 +30,7 @@ from jobbko.engine.job_types import JobTypes
 from jobbko.engine.new_job import new_job, next_step
 from jobbko.engine.results import QueueResults
 from jobbko.engine.retries import Retries, connection_lost
+from jobbko.engine.schedules import Schedules
 from jobbko.engine.unit_of_work import UnitOfWork
 from jobbko.engine.worker_process import WorkerProcess
 from jobbko.store import queue
@@ -84,6 +83,7 @@ class PostgresBroker(dramatiq_pg.PostgresBroker):  # type: ignore[misc]
             )
         self._hooks_of: dict[str, list[Callable[..., None]]] = {}
         self.job_types = JobTypes()
+        self.schedules = Schedules()
         self.flows = Flows()
         self.fan_in = FanIn()
         self.process = WorkerProcess(self)
@@ -95,6 +95,7 @@ class PostgresBroker(dramatiq_pg.PostgresBroker):  # type: ignore[misc]
             middleware=[
                 *(default_middleware() if middleware is None else middleware),
                 self.job_types,
+                self.schedules,
                 self.process,
                 self.fan_in,
                 self.flows,
@@ -110,7 +111,7 @@ class PostgresBroker(dramatiq_pg.PostgresBroker):  # type: ignore[misc]
         self, middleware: dramatiq.Middleware, *, before: type | None = None, after: type | None = None
     ) -> None:
         """As Dramatiq's; what has no stated place goes before ours, for the unit of work must stay last."""
-        ours = isinstance(middleware, JobTypes | WorkerProcess | FanIn | Flows | UnitOfWork)
+        ours = isinstance(middleware, JobTypes | Schedules | WorkerProcess | FanIn | Flows | UnitOfWork)
         if before is None and after is None and not ours and self.job_types in self.middleware:
             before = JobTypes
         self._hooks_of.clear()
@@ -163,11 +164,11 @@ class PostgresBroker(dramatiq_pg.PostgresBroker):  # type: ignore[misc]
         """
         if isinstance(message, MessageProxy):
             message = message._message
-        if "scheduled_at" in message.options:  # periodiq's
-            message = message.copy(message_id=_tick_id(message))
         self.emit_before("enqueue", message, delay)
         if (job := ending()) is not None:
             job.following.append(next_step(job, message, delay))
+        elif "scheduled_at" in message.options:  # periodiq's
+            message = self.schedules.send(self, message)
         else:
             new = new_job(self, message, delay)
             if new["id"] not in self._persist([new]) and (waiting := queue.equal_waiting(new)) is not None:
@@ -209,12 +210,6 @@ class PostgresBroker(dramatiq_pg.PostgresBroker):  # type: ignore[misc]
                     raise BrokerUnreachable(f"cannot enqueue: {error}") from error
                 time.sleep(0.1 * 2**attempt)
         raise AssertionError("unreachable")
-
-
-def _tick_id(message: Message[Any]) -> str:
-    """The same id for the same tick: a second scheduler, or one that was restarted in that minute, doubles nothing."""
-    at = datetime.fromisoformat(message.options["scheduled_at"]).astimezone(UTC)
-    return str(uuid5(NAMESPACE_URL, f"jobbko:{message.actor_name}@{at:%Y-%m-%dT%H:%M}"))
 
 
 def _address(pool: Any) -> str:

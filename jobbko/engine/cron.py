@@ -20,7 +20,7 @@ NAMED = {
     "@midnight": "0 0 * * *",
     "@hourly": "0 * * * *",
 }
-#: More than any clock has ever been put back by. In the hour that comes twice, what is earlier on the wall may be later.
+#: More than any clock is put back by. In the hour that comes twice, what is earlier on the wall may be later.
 TURNED_BACK = timedelta(hours=3)
 
 

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-import logging
-import time
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import dramatiq
-import psycopg2
 from dramatiq import Broker, Worker
 
 from jobbko import settings
+from jobbko.engine import readiness
 from jobbko.engine.dispatcher import Dispatcher
 from jobbko.engine.job import Job
 from jobbko.engine.leases import LeaseKeeper
-from jobbko.errors import UserError
-from jobbko.store import migrate
 
 if TYPE_CHECKING:
     from jobbko.engine.broker import PostgresBroker
-
-logger = logging.getLogger(__name__)
-
-#: Seconds that a starting worker waits for its database; then its supervisor starts it again.
-PATIENCE = 60
 
 
 class WorkerProcess(dramatiq.Middleware):
@@ -36,7 +27,8 @@ class WorkerProcess(dramatiq.Middleware):
 
     def before_worker_boot(self, broker: Broker, worker: Worker) -> None:
         self._consumed.clear()
-        self._prepare_database()
+        # Dramatiq would swallow an error here, and go on as a worker that never gets a job.
+        readiness.patiently(self._publish)
 
     def after_worker_boot(self, broker: Broker, worker: Worker) -> None:
         # A new identity for each start: a container that comes back under its old name inherits nothing.
@@ -55,27 +47,9 @@ class WorkerProcess(dramatiq.Middleware):
             self.leases.stop()
             self.dispatcher = self.leases = None
 
-    def _prepare_database(self) -> None:
-        """Wait for the server, see that the schema fits, publish the jobs; end the process if that cannot be had.
-
-        Dramatiq swallows other exceptions here and would go on as a worker that never gets a job.
-        """
-        deadline = time.monotonic() + PATIENCE
-        while True:
-            try:
-                if migrate.pending():
-                    if settings.DATABASE_URL:
-                        _refuse("This database is not migrated to this version. Run `jobbko migrate`.")
-                    migrate.migrate()
-                self.broker.job_types.publish()
-                return
-            except UserError as error:
-                _refuse(str(error))
-            except psycopg2.OperationalError as error:
-                if time.monotonic() > deadline:
-                    _refuse(f"The database cannot be reached: {str(error).strip()}")
-                logger.warning("Waiting for the database: %s", str(error).strip())
-                time.sleep(1)
+    def _publish(self) -> None:
+        readiness.prepare()
+        self.broker.job_types.publish()
 
     def consumes(self, queue_name: str) -> None:
         """From now on messages of this queue find a thread (`dramatiq --queues` leaves some out)."""
@@ -97,8 +71,3 @@ class WorkerProcess(dramatiq.Middleware):
     def forget(self, job: Job) -> None:
         if self.dispatcher is not None:
             self.dispatcher.forget(job)
-
-
-def _refuse(reason: str) -> NoReturn:
-    logger.critical(reason)
-    raise SystemExit(3)

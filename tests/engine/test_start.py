@@ -9,7 +9,7 @@ import psycopg2
 import pytest
 
 from jobbko import settings, store
-from jobbko.engine import PostgresBroker, worker_process
+from jobbko.engine import PostgresBroker, readiness
 from jobbko.store import pool
 from jobbko.testing.worker import working
 from tests.conftest import admin, sibling
@@ -31,7 +31,7 @@ def test_a_worker_refuses_a_database_that_is_not_migrated(server, monkeypatch, c
 
 def test_a_worker_waits_for_its_database_and_gives_up_in_the_end(monkeypatch, caplog):
     monkeypatch.setattr(settings, "DATABASE_URL", "postgresql://nobody@127.0.0.1:1/none")
-    monkeypatch.setattr(worker_process, "PATIENCE", 0)
+    monkeypatch.setattr(readiness, "PATIENCE", 0)
     pool.close()
     with pytest.raises(SystemExit), working(PostgresBroker()):
         pass

@@ -1,0 +1,51 @@
+"""A process of ours starts only on a database that fits it: it waits for the server, or ends and says why."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from typing import NoReturn, TypeVar
+
+import psycopg2
+
+from jobbko import settings
+from jobbko.errors import UserError
+from jobbko.store import migrate
+
+T = TypeVar("T")
+logger = logging.getLogger(__name__)
+
+#: Seconds that a process waits for its database; then its supervisor starts it again.
+PATIENCE = 60
+#: Its exit code then.
+REFUSED = 3
+
+
+def prepare() -> None:
+    """See that the schema fits. The embedded database is brought up to date; somebody's own is not."""
+    if migrate.pending():
+        if settings.DATABASE_URL:
+            refuse("This database is not migrated to this version. Run `jobbko migrate`.")
+        migrate.migrate()
+
+
+def patiently(action: Callable[[], T]) -> T:
+    """What the action answers, once the server can be reached; the end of the process if that takes too long."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return action()
+        except UserError as error:
+            refuse(str(error))
+        except (psycopg2.OperationalError, psycopg2.InterfaceError) as error:
+            if time.monotonic() > deadline:
+                refuse(f"The database cannot be reached: {str(error).strip()}")
+            logger.warning("Waiting for the database: %s", str(error).strip())
+            time.sleep(1)
+
+
+def refuse(reason: str) -> NoReturn:
+    """Dramatiq and periodiq would swallow any other exception, or call it a bug of theirs."""
+    logger.critical(reason)
+    raise SystemExit(REFUSED)
