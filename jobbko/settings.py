@@ -44,6 +44,11 @@ TYPES = _names("JOBBKO_TYPES")
 #: First wait after a charged failure; doubled for each further one.
 BACKOFF = _number("JOBBKO_BACKOFF", 30)
 
+#: Days for which finished jobs are kept; 0 is for ever. Dead letters wait for a person, however long.
+KEEP_COMPLETED = _number("JOBBKO_KEEP_COMPLETED", 30)
+KEEP_CANCELLED = _number("JOBBKO_KEEP_CANCELLED", KEEP_COMPLETED)
+KEEP_DEAD = _number("JOBBKO_KEEP_DEAD", 0)
+
 #: Music library roots, separated by ":" like PATH; for example /mnt/hdd1/media/Music.
 MUSIC_ROOTS = tuple(Path(part) for part in os.environ.get("JOBBKO_MUSIC_ROOTS", "").split(":") if part)
 #: Where cover pictures are kept; empty means a folder in DATA_DIR.

@@ -91,18 +91,20 @@ def running(command: list[str], output: object) -> Iterator[subprocess.Popen[byt
             child.wait()
 
 
-_UNITS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "": 1}
+_UNITS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400, "": 1}
 
 
 class Duration(click.ParamType):  # type: ignore[type-arg]
-    """500ms, 1s, 2m; a bare number is seconds."""
+    """500ms, 1s, 2m, 1h, 7d, 2w; a bare number is seconds."""
 
     name = "duration"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
         if isinstance(value, float | int):
             return float(value)
-        found = re.fullmatch(r"(\d+(?:\.\d+)?)(ms|s|m|h|)", str(value).strip())
+        found = re.fullmatch(r"(\d+(?:\.\d+)?)(ms|s|m|h|d|w|)", str(value).strip())
         if found is None or float(found[1]) == 0:
-            self.fail(f"{value!r} is not a duration; write 500ms, 1s or 2m.", param, ctx)
+            self.fail(
+                f"{value!r} is not a duration; write 500ms, 1s or 2m; h, d and w are hours, days and weeks.", param, ctx
+            )
         return float(found[1]) * _UNITS[found[2]]

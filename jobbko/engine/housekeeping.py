@@ -1,0 +1,47 @@
+"""What a worker clears away now and then: jobs that have been kept long enough, and the rows that tell of them."""
+
+from __future__ import annotations
+
+import time
+
+from jobbko import settings
+from jobbko.store import retention
+from jobbko.store.retention import Ages
+
+#: Seconds between two rounds.
+EVERY = 60
+DAY = 24 * 3600
+
+
+class Housekeeping:
+    """One for each worker process; any number of them may clear away at once."""
+
+    def __init__(self) -> None:
+        self._next = time.monotonic() + EVERY
+
+    def tidy(self) -> int:
+        """Clear away if it is time; how many jobs went. Never for longer than a tenth of a lease, since whoever calls
+        has leases to renew; what is left then goes with the next call."""
+        now = time.monotonic()
+        if now < self._next:
+            return 0
+        self._next = now + EVERY
+        ages = by_settings()
+        retention.prune(ages.completed)
+        total = gone = retention.purge(ages)
+        while gone:
+            if time.monotonic() > now + settings.LEASE / 10:
+                self._next = now
+                break
+            gone = retention.purge(ages)
+            total += gone
+        return total
+
+
+def by_settings() -> Ages:
+    """As JOBBKO_KEEP_COMPLETED, JOBBKO_KEEP_CANCELLED and JOBBKO_KEEP_DEAD say."""
+    return Ages(
+        completed=settings.KEEP_COMPLETED * DAY or None,
+        cancelled=settings.KEEP_CANCELLED * DAY or None,
+        dead=settings.KEEP_DEAD * DAY or None,
+    )
