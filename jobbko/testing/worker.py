@@ -9,14 +9,20 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterator
+from weakref import WeakSet
 
 from dramatiq import Broker, Worker
+
+#: Brokers that were told; a process boots once, however many workers a test starts in it.
+_booted: WeakSet[Broker] = WeakSet()
 
 
 @contextlib.contextmanager
 def working(broker: Broker, threads: int = 2) -> Iterator[Worker]:
     """Run the broker's jobs until the block ends; then stop as a deployment would."""
-    broker.emit_after("process_boot")  # as `dramatiq` does; time limits start their clock here
+    if broker not in _booted:
+        _booted.add(broker)
+        broker.emit_after("process_boot")  # as `dramatiq` does; time limits start their clock here
     worker = Worker(broker, worker_threads=threads, worker_timeout=50)
     worker.start()
     try:
