@@ -40,6 +40,11 @@ def print_json(value: Any) -> None:
     click.echo(json.dumps(value, default=_plain, ensure_ascii=False, indent=None))
 
 
+def counted(number: int, noun: str) -> str:
+    """1 job, 2 jobs."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def status(name: str) -> str:
     return f"[{COLOURS.get(name, 'white')}]{name}[/]"
 

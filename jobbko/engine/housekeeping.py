@@ -6,11 +6,9 @@ import time
 
 from jobbko import settings
 from jobbko.store import retention
-from jobbko.store.retention import Ages
 
 #: Seconds between two rounds.
 EVERY = 60
-DAY = 24 * 3600
 
 
 class Housekeeping:
@@ -26,7 +24,7 @@ class Housekeeping:
         if now < self._next:
             return 0
         self._next = now + EVERY
-        ages = by_settings()
+        ages = retention.by_settings()
         retention.prune(ages.completed)
         total = gone = retention.purge(ages)
         while gone:
@@ -36,12 +34,3 @@ class Housekeeping:
             gone = retention.purge(ages)
             total += gone
         return total
-
-
-def by_settings() -> Ages:
-    """As JOBBKO_KEEP_COMPLETED, JOBBKO_KEEP_CANCELLED and JOBBKO_KEEP_DEAD say."""
-    return Ages(
-        completed=settings.KEEP_COMPLETED * DAY or None,
-        cancelled=settings.KEEP_CANCELLED * DAY or None,
-        dead=settings.KEEP_DEAD * DAY or None,
-    )

@@ -93,6 +93,33 @@ class Server:
     clock: float  # seconds since 1970
 
 
+@dataclass(frozen=True, slots=True)
+class Dead:
+    """Dead letters of one job type that say the same; ids in the message are written as "…"."""
+
+    job_type: str
+    message: str
+    jobs: int
+    first_at: datetime | None
+    last_at: datetime | None
+    latest_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How many jobs of these types may run at once; by_hand: a person has said so, and not the code."""
+
+    name: str
+    max_running: int
+    by_hand: bool
+    job_types: list[str]
+    running: int
+
+
+#: Dead letters put back in one transaction.
+BATCH = 500
+
+
 def listing(status: str | None = None, job_type: str | None = None, limit: int = 50) -> list[Listed]:
     """The newest first."""
     return store.many(Listed, sql["listing"], status=status, job_type=job_type, limit=limit)
@@ -129,6 +156,39 @@ def retry(id: str) -> bool:
 def cancel(id: str) -> bool:
     """Ended for good; a running one at its worker's next sign of life. False if it is over already."""
     return bool(store.value(sql["cancel"], id=id))
+
+
+def dead(job_type: str | None = None) -> list[Dead]:
+    """The most frequent first."""
+    return store.many(Dead, sql["dead"], job_type=job_type)
+
+
+def dead_ids(job_type: str | None = None, match: str | None = None) -> list[str]:
+    """match: a part of the error message, in any case."""
+    return [id for (id,) in store.rows(sql["dead_ids"], job_type=job_type, match=match)]
+
+
+def retry_dead(ids: list[str]) -> int:
+    """Waiting again, as if never tried, BATCH at a time; how many. Left out: those of which an equal job waits."""
+    return sum(int(store.value(sql["retry_dead"], ids=ids[at : at + BATCH])) for at in range(0, len(ids), BATCH))
+
+
+def is_collection(id: str) -> bool:
+    return bool(store.value(sql["collection"], id=id))
+
+
+def known_gates() -> list[str]:
+    """Those that some job needs, or that were closed once."""
+    return [name for (name,) in store.rows(sql["known_gates"])]
+
+
+def limits() -> list[Limit]:
+    return store.many(Limit, sql["limits"])
+
+
+def set_limit(name: str, most: int | None) -> bool:
+    """By hand, or None: as the code says, from the next start of a worker on. False if there is no such limit."""
+    return store.run(sql["set_limit"], name=name, most=most) == 1
 
 
 def live_workers(lease: float) -> int:

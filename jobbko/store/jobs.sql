@@ -55,3 +55,46 @@ select id, host, pid, threads, job_types, started_at, heartbeat_at, stopped_at,
 -- name: server
 select current_setting('server_version') as version, current_setting('server_version_num')::integer as number,
        extract(epoch from clock_timestamp())::float8 as clock
+
+-- name: dead
+-- Messages that differ only in an id are one: that is what a person wants to know.
+select job_type, regexp_replace(coalesce(error_msg, ''), '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}',
+                                '…', 'g') as message,
+       count(*) as jobs, min(completed_at) as first_at, max(completed_at) as last_at,
+       (array_agg(id order by completed_at desc))[1] as latest_id
+  from job_queue
+ where status = 'error' and (%(job_type)s::text is null or job_type = %(job_type)s)
+ group by 1, 2
+ order by jobs desc, 1, 2
+
+-- name: dead_ids
+select id from job_queue
+ where status = 'error' and (%(job_type)s::text is null or job_type = %(job_type)s)
+   and (%(match)s::text is null or position(lower(%(match)s) in lower(coalesce(error_msg, ''))) > 0)
+ order by id
+
+-- name: retry_dead
+-- A batch; what somebody else has locked or put back meanwhile is left alone.
+select count(*) filter (where retry_job(id))
+  from (select id from job_queue where id = any (%(ids)s::uuid[]) and status = 'error'
+         order by id for update skip locked) free
+
+-- name: collection
+select exists (select from nodes where id = %(id)s and collection_node_id is null)
+
+-- name: known_gates
+select name from (select unnest(gates) as name from job_type union select gate from queue_state) known
+ where name <> 'all' and name not like 'type:%%' and name not like 'collection:%%'
+ order by name
+
+-- name: limits
+select l.name, l.max_running, l.by_hand,
+       coalesce((select array_agg(t.name order by t.name) from job_type t where t.limit_name = l.name), '{}') as job_types,
+       (select count(*) from job_queue j join job_type t on t.name = j.job_type
+         where j.state = 'consumed' and t.limit_name = l.name) as running
+  from job_limit l
+ order by l.name
+
+-- name: set_limit
+update job_limit set max_running = coalesce(%(most)s::integer, max_running), by_hand = %(most)s::integer is not null
+ where name = %(name)s

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
-from jobbko import store
+from jobbko import settings, store
 
 sql = store.queries("retention.sql")
 
+DAY = 24 * 3600
 #: Jobs of each kind deleted in one transaction.
 BATCH = 500
 #: Seconds for which a worker that is gone is still listed.
-WORKERS = 7 * 24 * 3600
+WORKERS = 7 * DAY
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,15 @@ class Ages:
     completed: float | None = None
     cancelled: float | None = None
     dead: float | None = None
+
+
+def by_settings() -> Ages:
+    """As JOBBKO_KEEP_COMPLETED, JOBBKO_KEEP_CANCELLED and JOBBKO_KEEP_DEAD say."""
+    return Ages(
+        completed=settings.KEEP_COMPLETED * DAY or None,
+        cancelled=settings.KEEP_CANCELLED * DAY or None,
+        dead=settings.KEEP_DEAD * DAY or None,
+    )
 
 
 @dataclass(frozen=True, slots=True)

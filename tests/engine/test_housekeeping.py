@@ -8,7 +8,6 @@ import psycopg2
 import pytest
 
 from jobbko import settings, store
-from jobbko.engine import housekeeping
 from jobbko.engine.housekeeping import Housekeeping
 from jobbko.store import retention
 from jobbko.store.retention import Ages
@@ -66,7 +65,7 @@ def test_each_kind_has_its_own_setting_and_nought_is_for_ever(database, monkeypa
     monkeypatch.setattr(settings, "KEEP_COMPLETED", 0)
     monkeypatch.setattr(settings, "KEEP_CANCELLED", 7)
     monkeypatch.setattr(settings, "KEEP_DEAD", 1)
-    assert housekeeping.by_settings() == Ages(completed=None, cancelled=7 * DAY, dead=DAY)
+    assert retention.by_settings() == Ages(completed=None, cancelled=7 * DAY, dead=DAY)
     assert tidy() == 3
     assert left() == {"completed": 2, "cancelled": 1}
 
