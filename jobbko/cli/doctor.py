@@ -7,13 +7,14 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import click
 import psycopg2
 from rich.markup import escape
 
 from jobbko import settings
+from jobbko.cli import _health
+from jobbko.cli._finding import Finding
 from jobbko.cli._output import as_json, print_json, say
 from jobbko.errors import UserError
 from jobbko.store import jobs, migrate, pool
@@ -25,16 +26,6 @@ LITTLE_SPACE = 500 * 1024**2
 SKEW = 5.0
 
 MARKS = {"ok": "[green]ok[/]  ", "note": "[cyan]note[/]", "fault": "[red]FAULT[/]"}
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """state: ok, note (works, but something is left out) or fault; remedy: what to do."""
-
-    subject: str
-    state: str
-    said: str
-    remedy: str = ""
 
 
 @click.command()
@@ -121,16 +112,7 @@ def database() -> Iterator[Finding]:
         yield Finding("schema", "fault", f"{len(pending)} migrations are pending", "jobbko migrate")
         return
     yield Finding("schema", "ok", "up to date")
-    yield from _workers()
-
-
-def _workers() -> Iterator[Finding]:
-    if alive := jobs.live_workers(settings.LEASE):
-        yield Finding("workers", "ok", f"{alive} alive")
-    else:
-        waiting = sum(count.jobs for count in jobs.counts() if count.status in ("pending", "retry"))
-        state = "fault" if waiting else "note"
-        yield Finding("workers", state, f"none alive; {waiting} jobs wait", "jobbko worker, or jobbko up")
+    yield from _health.findings()
 
 
 def music() -> Iterator[Finding]:

@@ -34,7 +34,7 @@ def command(completed: float | None, dead: float | None, dry_run: bool, as_json:
     if as_json:
         print_json({"found": found, "deleted": gone})
     elif dry_run:
-        counted = ", ".join(f"{jobs} {status}" for status, jobs in found.items())
-        say(f"Would delete: {counted or 'nothing'}.")
+        listed = ", ".join(f"{jobs} {status}" for status, jobs in found.items())
+        say(f"Would delete: {listed or 'nothing'}.")
     else:
         say(f"{counted(gone, 'job')} deleted.")

@@ -7,6 +7,7 @@ import uuid
 import pytest
 from click.testing import CliRunner
 
+import actors  # noqa: F401  every job declares itself
 from broker import broker
 from jobbko import cli, store
 from jobbko.store import queue
