@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import dramatiq
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from jobbko.engine.broker import PostgresBroker
 
 logger = logging.getLogger(__name__)
+
+LOOK_AGAIN = timedelta(minutes=1)
 
 
 class Unschedulable(MiddlewareError, ValueError):
@@ -51,7 +53,9 @@ class Schedule:
         return readiness.patiently(lambda: self._unsent(now))
 
     def next_valid_date(self, now: datetime) -> datetime:
-        return self.cron.next_valid_date(now)
+        """When to look again: at the next tick, and soon in any case, for the timer that periodiq sleeps by knows nothing
+        of a machine that was suspended, a clock that was put right, or a schedule that was enabled meanwhile."""
+        return min(self.cron.next_valid_date(now), now + LOOK_AGAIN)
 
     def _unsent(self, now: datetime) -> bool:
         if not self.known:

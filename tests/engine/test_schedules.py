@@ -150,6 +150,14 @@ def test_a_clock_that_is_put_back_sends_nothing_again(broker, clock):
     assert ticks() == ["28 10:10"]
 
 
+def test_it_looks_once_a_minute_in_case_the_machine_was_asleep(broker, clock, monkeypatch):
+    alarms = []
+    monkeypatch.setattr(periodiq, "alarm", alarms.append)
+    declare("0 3 * * 0")
+    process(broker).schedule()
+    assert alarms == [60]
+
+
 def test_while_the_last_run_still_waits_no_second_one_is_added(broker, clock):
     # goauthentik/authentik#20885
     declare("*/5 * * * *")
