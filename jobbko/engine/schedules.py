@@ -53,8 +53,8 @@ class Schedule:
         return readiness.patiently(lambda: self._unsent(now))
 
     def next_valid_date(self, now: datetime) -> datetime:
-        """When to look again: at the next tick, and soon in any case. The timer that periodiq sleeps by knows nothing of
-        a machine that was suspended, a clock that was put right, or a schedule that was enabled meanwhile."""
+        """When to look again: at the next tick, and soon in any case. periodiq sleeps by a timer, which does not know
+        of a machine that was suspended, a clock that was put right, or a schedule that was enabled meanwhile."""
         return min(self.cron.next_valid_date(now), now + LOOK_AGAIN)
 
     def _unsent(self, now: datetime) -> bool:
