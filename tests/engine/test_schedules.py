@@ -196,13 +196,14 @@ def test_a_disabled_schedule_sends_nothing_and_its_pause_is_not_made_up_for(brok
     assert statuses() == []
 
     assert schedules.set_enabled("nightly", "*/5 * * * *", "UTC", True)
-    enabled = store.value("select first_seen_at from schedule")
-    clock(enabled + timedelta(seconds=1))
+    assert store.value("select first_seen_at > now() - interval '1 minute' from schedule")
+    store.run("update schedule set first_seen_at = %(at)s", at=START + timedelta(minutes=9))  # as if it were that day
+    clock(START + timedelta(minutes=10))
     process(broker).schedule()
-    assert len(ticks()) == int(enabled.minute % 5 == 4 and enabled.second == 59)
-    clock(enabled + timedelta(minutes=6))
+    assert ticks() == []
+    clock(START + timedelta(minutes=14))
     process(broker).schedule()
-    assert len(ticks()) == 1
+    assert ticks() == ["28 10:15"]
 
 
 def test_a_tick_and_its_job_are_one_transaction(broker, monkeypatch):
