@@ -38,9 +38,9 @@ select count(*) as jobs, extract(epoch from clock_timestamp() - min(lease_until)
 
 -- name: orphans
 select job_type, count(*) as jobs
-  from job_queue j
+  from job_queue
  where state = 'queued' and due
-   and not exists (select from worker w
-                    where w.stopped_at is null and j.job_type = any (w.job_types)
-                      and w.heartbeat_at > clock_timestamp() - make_interval(secs => %(lease)s))
+   and job_type not in (select unnest(w.job_types) from worker w
+                         where w.stopped_at is null
+                           and w.heartbeat_at > clock_timestamp() - make_interval(secs => %(lease)s))
  group by 1 order by 1
