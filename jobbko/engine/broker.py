@@ -22,6 +22,7 @@ from psycopg2.extensions import make_dsn
 
 from jobbko import settings, store
 from jobbko.engine.consumer import Consumer
+from jobbko.engine.database_errors import connection_lost
 from jobbko.engine.fan_in import FanIn
 from jobbko.engine.flows import Flows, Rule
 from jobbko.engine.inbox import Inbox
@@ -29,7 +30,7 @@ from jobbko.engine.job import ending
 from jobbko.engine.job_types import JobTypes
 from jobbko.engine.new_job import new_job, next_step
 from jobbko.engine.results import QueueResults
-from jobbko.engine.retries import Retries, connection_lost
+from jobbko.engine.retries import Retries
 from jobbko.engine.schedules import Schedules
 from jobbko.engine.unit_of_work import UnitOfWork
 from jobbko.engine.worker_process import WorkerProcess
@@ -148,6 +149,11 @@ class PostgresBroker(dramatiq_pg.PostgresBroker):  # type: ignore[misc]
         """`@follows(job)`: what follows that job when it was started alone. See Flows.follows."""
         return self.flows.follows(actor)
 
+    def declare_actor(self, actor: Actor[Any, Any]) -> None:
+        """As Dramatiq's. Raises ValueError for an option that no job can have."""
+        self.job_types.add(actor)
+        super().declare_actor(actor)
+
     def declare_queue(self, queue_name: str) -> None:
         """No delay queue is declared: what is not due waits in the table, not in a worker's memory."""
         if queue_name not in self.queues:
@@ -206,7 +212,9 @@ class PostgresBroker(dramatiq_pg.PostgresBroker):  # type: ignore[misc]
             try:
                 return queue.add(rows)
             except psycopg2.Error as error:
-                if not connection_lost(error) or store.in_transaction() or attempt == ENQUEUE_TRIES:
+                if not connection_lost(error):
+                    raise
+                if store.in_transaction() or attempt == ENQUEUE_TRIES:
                     raise BrokerUnreachable(f"cannot enqueue: {error}") from error
                 time.sleep(0.1 * 2**attempt)
         raise AssertionError("unreachable")

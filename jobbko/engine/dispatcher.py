@@ -20,9 +20,10 @@ import psycopg2
 from psycopg2.extensions import connection as Connection
 
 from jobbko import settings, store
+from jobbko.engine.database_errors import passing
 from jobbko.engine.interrupts import interrupt
 from jobbko.engine.job import Job
-from jobbko.engine.retries import connection_lost
+from jobbko.engine.retries import message_of
 from jobbko.store import pool, queue
 from jobbko.store.queue import Claimed, Ended, Turn
 
@@ -137,14 +138,12 @@ class Dispatcher(threading.Thread):
         promote = time.monotonic() - self._promoted_at > PROMOTE_EVERY or not batch
         try:
             turn = self._write(batch, want, promote)
-        except psycopg2.Error as error:
-            if connection_lost(error):
+        except Exception as error:
+            if not batch or (isinstance(error, psycopg2.Error) and passing(error)):
                 self._ended.extendleft(reversed(batch))
                 raise
-            if not batch:
-                raise
             logger.exception("A turn was refused; its %d jobs are written one by one.", len(batch))
-            self._write_one_by_one(batch)
+            self._write_one_by_one(deque(batch))
             return 0
         if promote:
             self._promoted_at = time.monotonic()
@@ -162,10 +161,21 @@ class Dispatcher(threading.Thread):
 
     def _hand_out(self, jobs: list[Claimed]) -> None:
         for queue_name, mine in groupby(jobs, key=lambda claimed: self.broker.get_actor(claimed.job_type).queue_name):
-            ready = [Job(claimed, self.broker, queue_name) for claimed in mine]
+            ready = [job for claimed in mine if (job := self._read(claimed, queue_name)) is not None]
             with self.holding:
                 self.held.update((job.claimed.id, job) for job in ready)
             self.broker.inboxes[queue_name].put(ready)
+
+    def _read(self, claimed: Claimed, queue_name: str) -> Job | None:
+        """The job; or its row is a dead letter, because nobody here can read it, and holds up nobody else."""
+        try:
+            return Job(claimed, self.broker, queue_name)
+        except Exception as error:
+            logger.exception("%s %s cannot be read.", claimed.job_type, claimed.id)
+            unreadable = Ended(id=claimed.id, token=claimed.token, state="rejected", charge=1, outcome="dead")
+            unreadable["error"], unreadable["class"] = f"its row cannot be read: {error}"[:2000], "invalid"
+            queue.turn([], [unreadable], [], [], 0, self.worker, settings.LEASE, None, False)
+            return None
 
     def _room(self, ending: int) -> int:
         at_work = len(self.held) - ending - len(self._ended)
@@ -186,21 +196,30 @@ class Dispatcher(threading.Thread):
             plain, others, following, self.types(), max(want, 0), self.worker, settings.LEASE, self._served, promote
         )
 
-    def _write_one_by_one(self, batch: list[Job]) -> None:
+    def _write_one_by_one(self, batch: deque[Job]) -> None:
         """Find the one that the server refuses and bury it, so that it holds up nobody else."""
-        for job in batch:
+        while batch:
             try:
-                turn = self._write([job], 0, promote=False)
-            except psycopg2.Error as error:
-                if connection_lost(error):
-                    self._ended.appendleft(job)
+                turn = self._write([batch[0]], 0, promote=False)
+            except Exception as error:
+                if isinstance(error, psycopg2.Error) and passing(error):
+                    self._ended.extendleft(reversed(batch))
                     raise
-                job.following, job.result = [], None
-                reason = f"its end could not be written: {str(error).strip()}"
-                job.ended = Ended(id=job.message_id, token=job.token, state="rejected", charge=1, error=reason)
-                job.ended["outcome"] = "dead"
-                turn = self._write([job], 0, promote=False)
-            self._settle([job], turn.lost)
+                turn = self._bury(batch[0], error)
+            self._settle([batch.popleft()], turn.lost)
+
+    def _bury(self, job: Job, error: Exception) -> Turn:
+        job.following, job.result = [], None
+        reason = f"its end could not be written: {message_of(error)}"[:2000]
+        job.ended = Ended(id=job.message_id, token=job.token, state="rejected", charge=1, error=reason, outcome="dead")
+        try:
+            return self._write([job], 0, promote=False)
+        except psycopg2.Error as refused:
+            if passing(refused):
+                raise
+            # Not even that. Its lease will run out, and then it is charged as crashed.
+            logger.critical("%s %s cannot be buried.", job.actor_name, job.message_id, exc_info=True)
+            return Turn([], set(), None, False, None)
 
     def _settle(self, batch: list[Job], lost: set[str]) -> None:
         with self.holding:
@@ -229,9 +248,12 @@ class Dispatcher(threading.Thread):
             job.lost = True
             if running and not job.untaken and job.started_at is not None:
                 item["outcome"], item["class"], item["error"] = "refunded", "shutdown", "the worker was stopped"
-        queue.turn([], items, [], [], 0, self.worker, settings.LEASE, None, False)
-        queue.ring()
-        self._settle(given, set())
+        try:
+            queue.turn([], items, [], [], 0, self.worker, settings.LEASE, None, False)
+            queue.ring()
+        finally:
+            # If it did not get through: whoever reconnects gives back what he does not hold.
+            self._settle(given, set())
 
     def _holdings(self) -> list[Job]:
         with self.holding:

@@ -6,7 +6,7 @@ A dead step keeps the rest of its flow in its own options, so requeueing it lets
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any
 
 import dramatiq
@@ -39,7 +39,8 @@ class Flows(dramatiq.Middleware):
         """Declare what follows a job that was started alone: a function from its result to the next messages.
 
         It runs inside the unit of work and may be a generator; what it yields is inserted with the job's completion.
-        A job inside an explicit flow follows that flow only.
+        If that is more than 500 messages it is asked a second time, so it should do nothing but answer. A job inside an
+        explicit flow follows that flow only.
         """
 
         def declare(rule: Rule) -> Rule:
@@ -53,16 +54,24 @@ class Flows(dramatiq.Middleware):
     ) -> None:
         if exception is not None or message.failed or message.settled or message.lost:
             return
+        sent = len(message.following)
         try:
             batches = self.batches(message, result)
-            message.following.extend(next(batches, []))
-            if (second := next(batches, None)) is not None:
-                message.more = itertools.chain([second], batches)
+            first = next(batches, [])
+            if next(batches, None) is None:
+                message.following.extend(first)
+            else:
+                # Asked again, from the start and inside the transaction that ends the job: a rule that was left half
+                # way could have one of its own open.
+                batches.close()
+                del message.following[sent:]
+                message.many = True
         except Exception as error:
             # Dramatiq would log this, swallow it and acknowledge the job: the flow would end here, unseen.
             message.exception = error
+            message.rule_failed = True
 
-    def batches(self, job: Job, result: Any) -> Iterator[list[NewJob]]:
+    def batches(self, job: Job, result: Any) -> Generator[list[NewJob], None, None]:
         """The rows that follow the job, at most BATCH at a time, worked out as they are asked for."""
         rows = (next_step(job, message, message.options.get("delay")) for message in self._messages(job, result))
         while batch := list(itertools.islice(rows, BATCH)):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import threading
 from typing import TYPE_CHECKING
 
 from dramatiq.middleware import Interrupt
@@ -17,5 +19,11 @@ class Cancelled(Interrupt):
 
 def interrupt(job: Job) -> None:
     """Raise Cancelled in the job's thread, if it is in one. A job that waits inside a C call hears of it afterwards."""
-    if (thread := job.thread) is not None:
-        raise_thread_exception(thread, Cancelled)
+    with job.lock:
+        if job.thread is not None and not job.completing:
+            raise_thread_exception(job.thread, Cancelled)
+
+
+def withdraw_interrupt() -> None:
+    """Take back what was sent to the calling thread and has not arrived."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(threading.get_ident()), None)

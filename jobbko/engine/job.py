@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from dramatiq import Message
 from dramatiq.broker import MessageProxy
 
+from jobbko.engine.interrupts import withdraw_interrupt
 from jobbko.store.queue import Claimed, Ended, NewJob
 
 if TYPE_CHECKING:
@@ -17,16 +18,20 @@ if TYPE_CHECKING:
 
 
 class Job(MessageProxy):
-    """One attempt. Between claim and start it may be taken back; after its end it says what is to be written."""
+    """One attempt. Between claim and start it may be taken back; after its end it says what is to be written.
+
+    Raises whatever the row's JSON raises that Python cannot read: 100,000 digits, a thousand brackets.
+    """
 
     def __init__(self, claimed: Claimed, broker: PostgresBroker, queue_name: str) -> None:
         super().__init__(  # type: ignore[no-untyped-call]
             Message(
                 queue_name=queue_name,
                 actor_name=claimed.job_type,
-                args=tuple(claimed.args or ()),
-                kwargs=claimed.payload,
-                options=claimed.options or {},
+                args=tuple(json.loads(claimed.args or "[]")),
+                kwargs=json.loads(claimed.payload),
+                # With an eta Dramatiq would park the message in its own memory; when it is due is in the row.
+                options={name: said for name, said in json.loads(claimed.options or "{}").items() if name != "eta"},
                 message_id=claimed.id,
                 message_timestamp=claimed.created_ms,
             )
@@ -39,18 +44,25 @@ class Job(MessageProxy):
         self.reported_at = float("-inf")
         #: The thread that runs the job's function, while it does.
         self.thread: int | None = None
+        #: Held by whoever interrupts the job, and while it leaves the reach of interrupts.
+        self.lock = threading.Lock()
         #: Not ours any more: nothing may be written for it.
         self.lost = False
-        #: Already written, by `completion()`.
+        #: Its end is being written by its own thread, and then: has been.
+        self.completing = False
         self.settled = False
+        #: A middleware says that it need not run.
+        self.skipped = False
         self.result: Any = None
         self.exception: BaseException | None = None
         #: How it ended, if it is not simply done.
         self.ended: Ended | None = None
         #: What follows; inserted together with this job's end.
         self.following: list[NewJob] = []
-        #: The rest of what follows, when it is too much for one turn.
-        self.more: Iterator[list[NewJob]] | None = None
+        #: More follows than fits into a turn: the thread that ran the job writes its end itself.
+        self.many = False
+        #: The rule that says what follows has failed, and with it the job.
+        self.rule_failed = False
         # Whoever pops the ticket decides: the thread that starts the job, or the dispatcher that takes it back.
         self._ticket = [None]
 
@@ -73,6 +85,20 @@ class Job(MessageProxy):
 
 
 _thread = threading.local()
+#: Workers that run in this process.
+_workers: set[object] = set()
+
+
+def worker_starts(worker: object) -> None:
+    _workers.add(worker)
+
+
+def worker_stops(worker: object) -> None:
+    _workers.discard(worker)
+
+
+def in_worker_process() -> bool:
+    return bool(_workers)
 
 
 def running() -> Job | None:
@@ -91,7 +117,10 @@ def begin(job: Job) -> None:
 
 
 def end(job: Job) -> None:
-    job.thread = None
+    with job.lock:
+        job.thread = None
+    # An interrupt that was sent a moment too late would hit the bookkeeping, or the next job.
+    withdraw_interrupt()
     _thread.ending = True
 
 

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import dramatiq
-from dramatiq import Actor, Broker
+from dramatiq import Actor
 
 from jobbko.engine.signature import Signature
 from jobbko.store import queue
@@ -47,9 +47,16 @@ class JobTypes(dramatiq.Middleware):
     def actor_options(self) -> set[str]:
         return {"gate", "gates", "dedupe", "max_running", "limit"}
 
-    def before_declare_actor(self, broker: Broker, actor: Actor[Any, Any]) -> None:
+    def add(self, actor: Actor[Any, Any]) -> None:
+        """Raises ValueError for an option that no job can have: one such row would keep all from being published."""
         options = actor.options
-        most = options.get("max_running")
+        check_priority(actor.actor_name, actor.priority)
+        if max_attempts(options) < 1:
+            raise ValueError(f"{actor.actor_name}: max_attempts={max_attempts(options)} must be at least 1")
+        if (most := options.get("max_running")) is not None and int(most) < 0:
+            raise ValueError(f"{actor.actor_name}: max_running={most} must not be negative")
+        if isinstance(options.get("gates"), str):
+            raise ValueError(f"{actor.actor_name}: gates is a list of names; for a single one write gate=…")
         self.known[actor.actor_name] = JobType(
             signature=Signature.of(actor.actor_name, actor.fn),
             queue_name=actor.queue_name,
@@ -67,6 +74,12 @@ class JobTypes(dramatiq.Middleware):
     def publish(self) -> None:
         limits = dict(type.limit for type in self.known.values() if type.limit is not None)
         queue.publish([type.row() for type in self.known.values()], limits)
+
+
+def check_priority(name: str, priority: int) -> None:
+    """Raises ValueError for what the column cannot hold."""
+    if not -32768 <= priority <= 32767:
+        raise ValueError(f"{name}: priority {priority} must be between -32768 and 32767; 10 is urgent, 1 background")
 
 
 def max_attempts(options: dict[str, Any]) -> int:

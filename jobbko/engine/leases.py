@@ -14,11 +14,11 @@ from dramatiq import Worker
 from psycopg2.extensions import connection as Connection
 
 from jobbko import settings, store
+from jobbko.engine.database_errors import connection_lost
 from jobbko.engine.dispatcher import Dispatcher
 from jobbko.engine.gates import announce_pauses
 from jobbko.engine.interrupts import interrupt
 from jobbko.engine.job import Job
-from jobbko.engine.retries import connection_lost
 from jobbko.store import pool, queue
 
 logger = logging.getLogger(__name__)
@@ -96,7 +96,7 @@ class LeaseKeeper(threading.Thread):
         with self.dispatcher.holding:
             if self.dispatcher.held.get(job.message_id) is not job:
                 return
-        if job.thread is None and not job.untaken:
+        if job.completing or job.settled or (job.thread is None and not job.untaken):
             return  # over, and being written
         logger.warning("%s %s: the lease was lost; the job is interrupted.", job.actor_name, job.message_id)
         job.lost = True

@@ -10,13 +10,21 @@ from uuid import UUID
 from dramatiq import Message
 
 from jobbko.engine.job import Job, running
-from jobbko.engine.job_types import DEFAULT_MAX_ATTEMPTS, DEFAULT_PRIORITY, JobType
+from jobbko.engine.job_types import (
+    DEFAULT_MAX_ATTEMPTS,
+    DEFAULT_PRIORITY,
+    JobType,
+    check_priority,
+    max_attempts,
+)
 from jobbko.engine.signature import PayloadRefused, check_size
 from jobbko.store.queue import NewJob
 
 if TYPE_CHECKING:
     from jobbko.engine.broker import PostgresBroker
 
+#: A pipeline may be as long as this.
+MOST_STEPS = 200
 #: As Dramatiq writes it; any other way of writing one is made this.
 _UUID = re.compile("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 #: Options of a message that are columns of the queue; all others are kept as they are.
@@ -39,7 +47,7 @@ def new_job(broker: PostgresBroker, message: Message[Any], delay: float | None) 
         payload=payload,
         queue_name=message.queue_name,
         priority=int(options.get("priority") or (job_type.priority if job_type else DEFAULT_PRIORITY)),
-        max_attempts=int(options.get("max_attempts") or (job_type.max_attempts if job_type else DEFAULT_MAX_ATTEMPTS)),
+        max_attempts=_max_attempts(options, job_type),
         collection=str(options["collection"]) if "collection" in options else _collection_of(running()),
     )
     if rest:
@@ -52,6 +60,7 @@ def new_job(broker: PostgresBroker, message: Message[Any], delay: float | None) 
         new["gates"] = job_type.gates
     if "subject" in options:
         new["subject"] = str(options["subject"])
+    check_priority(message.actor_name, new["priority"])
     _set_equality(new, options, job_type)
     if (branch := _branch(message)) is not None:
         new["barrier"], new["branch"] = branch
@@ -86,11 +95,20 @@ def next_step(parent: Job, message: Message[Any], delay: float | None) -> NewJob
     return new
 
 
+def _max_attempts(options: dict[str, Any], job_type: JobType | None) -> int:
+    if options.keys() & {"max_attempts", "max_retries"}:
+        return max(1, max_attempts(options))
+    return job_type.max_attempts if job_type else DEFAULT_MAX_ATTEMPTS
+
+
 def _branch(message: Message[Any]) -> tuple[str, str] | None:
     """The fan-in that waits for this message's branch, and the branch's last step (`group` writes both into that)."""
-    last, options = message.message_id, message.options
+    last, options, steps = message.message_id, message.options, 1
     while (target := options.get("pipe_target")) is not None:
-        last, options = target["message_id"], target["options"]
+        last, options, steps = target["message_id"], target["options"], steps + 1
+        if steps > MOST_STEPS:
+            # Each step lies inside the one before it, and JSON that is nested too deep can be read by nobody.
+            raise PayloadRefused(f"{message.actor_name}: a pipeline has at most {MOST_STEPS} steps")
     barrier = options.get("group_completion_uuid")
     return None if barrier is None else (barrier, last)
 

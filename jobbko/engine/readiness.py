@@ -33,16 +33,36 @@ def prepare() -> None:
 def patiently(action: Callable[[], T]) -> T:
     """What the action answers, once the server can be reached; the end of the process if that takes too long."""
     deadline = time.monotonic() + PATIENCE
-    while True:
-        try:
-            return action()
-        except UserError as error:
-            refuse(str(error))
-        except (psycopg2.OperationalError, psycopg2.InterfaceError) as error:
-            if time.monotonic() > deadline:
-                refuse(f"The database cannot be reached: {str(error).strip()}")
-            logger.warning("Waiting for the database: %s", str(error).strip())
-            time.sleep(1)
+    waiting = False
+    with _stoppable():
+        while True:
+            try:
+                answer = action()
+                if waiting:
+                    logger.info("The database is there again.")
+                return answer
+            except UserError as error:
+                refuse(str(error))
+            except (psycopg2.OperationalError, psycopg2.InterfaceError) as error:
+                if time.monotonic() > deadline:
+                    refuse(f"The database cannot be reached: {str(error).strip()}")
+                if not waiting:
+                    logger.warning("Waiting for the database: %s", str(error).strip())
+                    waiting = True
+                time.sleep(1)
+
+
+@contextlib.contextmanager
+def _stoppable() -> Iterator[None]:
+    """A TERM ends a process that waits here. Dramatiq would only make a note of it and wait on."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
 
 
 def refuse(reason: str) -> NoReturn:

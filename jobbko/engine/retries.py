@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import logging
+import math
 import traceback
+from datetime import UTC, datetime
 from typing import Any
 
 import dramatiq
-import psycopg2
 from dramatiq import Actor, Broker
 from dramatiq.errors import Retry
 from dramatiq.middleware import Interrupt, Shutdown, TimeLimitExceeded
 
-from jobbko import settings
+from jobbko import settings, store
 from jobbko.engine.interrupts import Cancelled
 from jobbko.engine.job import Job
 from jobbko.errors import Charged, GateClosed, JobError, LeaseLost, Missing, Permanent, Throttled
 from jobbko.store.queue import Ended
+
+logger = logging.getLogger(__name__)
 
 #: Seconds after which a job that lost its database connection is tried again.
 RECONNECT = 5
@@ -43,7 +47,12 @@ class Retries(dramatiq.Middleware):
     ) -> None:
         if message.exception is None or message.lost or message.settled:
             return
-        message.ended = self.verdict(message, message.exception, broker.get_actor(message.actor_name).options)
+        try:
+            message.ended = self.verdict(message, message.exception, broker.get_actor(message.actor_name).options)
+        except Exception:
+            # An option or an exception of the job's own that cannot be asked. Recording a failure may never fail.
+            logger.exception("%s: how it failed could not be judged; it counts as any other failure.", message)
+            message.ended = failed(message, message.exception, settings.BACKOFF)
         message.lost = message.ended is None and isinstance(message.exception, LeaseLost)
 
     def verdict(self, job: Job, exception: BaseException, options: dict[str, Any]) -> Ended | None:
@@ -57,13 +66,13 @@ class Retries(dramatiq.Middleware):
                 return refund(job, exception, 0, "shutdown")
             case Throttled(service=service, retry_after=seconds):
                 said = refund(job, exception, None, exception.kind)
-                said["gate"], said["reason"], said["seconds"] = service, "outage", seconds
+                said["gate"], said["reason"], said["seconds"] = str(service), "outage", sensible(seconds)
                 return said
             case GateClosed(gate=gate, reason=reason, resume_at=at):
                 said = refund(job, exception, None, exception.kind)
-                said["gate"], said["reason"], said["until"] = gate, reason, None if at is None else at.isoformat()
+                said["gate"], said["reason"], said["until"] = gate, reason, None if at is None else utc(at).isoformat()
                 return said
-            case psycopg2.Error() if connection_lost(exception):
+            case _ if store.lost_connection(exception) or store.lost_connection(exception.__cause__ or exception):
                 return refund(job, exception, RECONNECT, "database")
             case Permanent():
                 return ended(job, exception, "rejected", outcome="dead", kind=exception.kind)
@@ -101,7 +110,7 @@ def ended(
     said = Ended(id=job.message_id, token=job.token, state=state, outcome=outcome, charge=charge, delay=delay)
     said["error"] = "cancelled" if outcome == "cancelled" else message_of(exception)
     said["cancelled"] = outcome == "cancelled"
-    said["class"] = kind
+    said["class"] = kind if isinstance(kind, str) else "internal"
     if isinstance(exception, Charged) and exception.service is not None:
         said["suspect"] = exception.service
     if not isinstance(exception, JobError | Interrupt):
@@ -136,14 +145,23 @@ def kind_of(exception: BaseException) -> str:
 
 
 def message_of(exception: BaseException) -> str:
-    said = str(exception).strip()
+    try:
+        said = str(exception).strip()
+    except Exception:
+        return f"{type(exception).__name__} (it cannot say why)"
     if isinstance(exception, JobError) and said:
         return said
     return f"{type(exception).__name__}: {said}" if said else type(exception).__name__
 
 
-def connection_lost(error: psycopg2.Error) -> bool:
-    """The server is gone or going (SQLSTATE class 08, 57P01 to 57P03), or never answered with a code at all."""
-    if not isinstance(error, psycopg2.OperationalError | psycopg2.InterfaceError):
-        return False
-    return error.pgcode is None or error.pgcode.startswith("08") or error.pgcode in ("57P01", "57P02", "57P03")
+def sensible(seconds: Any) -> float | None:
+    """What a service asked for, if that is a number of seconds."""
+    try:
+        number = float(seconds)
+    except (TypeError, ValueError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def utc(at: datetime) -> datetime:
+    return at.replace(tzinfo=UTC) if at.tzinfo is None else at

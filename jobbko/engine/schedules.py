@@ -18,8 +18,8 @@ from dramatiq.middleware import MiddlewareError
 
 from jobbko.engine import readiness
 from jobbko.engine.cron import Cron
+from jobbko.engine.database_errors import connection_lost
 from jobbko.engine.new_job import new_job
-from jobbko.engine.retries import connection_lost
 from jobbko.store import schedules
 from jobbko.store.queue import NewJob
 

@@ -19,6 +19,7 @@ from dramatiq import Broker
 
 from jobbko import store
 from jobbko.engine import job as threads
+from jobbko.engine.interrupts import Cancelled
 from jobbko.engine.job import Job
 from jobbko.errors import LeaseLost
 from jobbko.store import queue
@@ -39,9 +40,12 @@ class UnitOfWork(dramatiq.Middleware):
     ) -> None:
         threads.end(message)
         message.result, message.exception = result, exception
+        if store.abandoned() and exception is None:
+            message.exception = RuntimeError("the job left a transaction open; what it wrote there is undone")
 
     def after_skip_message(self, broker: Broker, message: Job) -> None:
         threads.end(message)
+        message.skipped = True
         if message.failed:  # AgeLimit: too old to be of use
             message.ended = Ended(
                 id=message.message_id,
@@ -67,34 +71,55 @@ def completion() -> Iterator[Done]:
             music.set_features(track_id, features)
             done.result = {"bpm": 120}
 
-    Raises LeaseLost if another worker has the job by now or somebody has cancelled it; then nothing is written.
-    Called outside a worker (a test calls the job like a function) it is a plain transaction.
+    It is the outermost transaction, and once. Raises LeaseLost if another worker has the job by now, Cancelled if
+    somebody has cancelled it; then nothing is written. Called outside a worker (a test calls the job like a function)
+    it is a plain transaction.
     """
     job = threads.running()
     done = Done()
-    with store.transaction():
-        if job is None:
+    if job is None:
+        if threads.in_worker_process():
+            raise RuntimeError("completion() works in the thread that runs the job, not in one that the job started")
+        with store.transaction():
             yield done
-            return
-        if not queue.hold(job.message_id, job.token):
-            raise LeaseLost(f"{job.actor_name} {job.message_id} is not this worker's any more")
+        return
+    if job.completing or store.in_transaction():
+        raise RuntimeError("completion() is the outermost transaction of a job; it cannot be inside another")
+    with _ending(job):
         yield done
-        for batch in job.broker.flows.batches(job, done.result):
-            queue.add(batch)
-        queue.complete(job.message_id, job.token, done.result)
-    job.settled = True
+        _finish(job, done.result)
 
 
 def finish_with_many(job: Job) -> None:
     """The end of a job that is followed by more than the dispatcher should insert in one turn."""
-    with store.transaction():
-        if not queue.hold(job.message_id, job.token):
-            raise LeaseLost(f"{job.actor_name} {job.message_id} is not this worker's any more")
-        queue.add(job.following)
-        for batch in job.more or ():
-            queue.add(batch)
-        queue.complete(job.message_id, job.token, job.result)
-    job.settled = True
+    with _ending(job):
+        _finish(job, job.result)
+        queue.add(job.following)  # what the rule sent while it was asked
+
+
+@contextlib.contextmanager
+def _ending(job: Job) -> Iterator[None]:
+    """A transaction that holds the job's row; from before it until after its commit nobody interrupts the job."""
+    with job.lock:
+        job.completing = True
+    try:
+        with store.transaction():
+            match queue.hold(job.message_id, job.token):
+                case None:
+                    raise LeaseLost(f"{job.actor_name} {job.message_id} is not this worker's any more")
+                case "cancelled":
+                    raise Cancelled
+            yield
+        job.settled = True
+    finally:
+        job.completing = False
+
+
+def _finish(job: Job, result: Any) -> None:
+    for batch in job.broker.flows.batches(job, result):
+        queue.add(batch)
+    if not queue.complete(job.message_id, job.token, result):
+        raise LeaseLost(f"{job.actor_name} {job.message_id} is not this worker's any more")
 
 
 #: Seconds between two writes of one job's progress.

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import ctypes
+import multiprocessing
+import signal
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import dramatiq
+import psycopg2
 from dramatiq import Broker, Worker
 
 from jobbko import settings
+from jobbko.engine import job as threads
 from jobbko.engine import readiness
 from jobbko.engine.dispatcher import Dispatcher
 from jobbko.engine.job import Job
@@ -27,6 +32,8 @@ class WorkerProcess(dramatiq.Middleware):
 
     def before_worker_boot(self, broker: Broker, worker: Worker) -> None:
         self._consumed.clear()
+        if multiprocessing.parent_process() is not None:
+            die_with_parent()
         # Dramatiq would swallow an error here, and go on as a worker that never gets a job.
         readiness.patiently(self._publish)
 
@@ -34,6 +41,7 @@ class WorkerProcess(dramatiq.Middleware):
         # A new identity for each start: a container that comes back under its old name inherits nothing.
         self.dispatcher = Dispatcher(self.broker, str(uuid4()), worker.worker_threads, self.types)
         self.leases = LeaseKeeper(self.dispatcher, worker)
+        threads.worker_starts(worker)
         self.dispatcher.start()
         self.leases.start()
 
@@ -46,10 +54,16 @@ class WorkerProcess(dramatiq.Middleware):
             self.dispatcher.stop()
             self.leases.stop()
             self.dispatcher = self.leases = None
+        threads.worker_stops(worker)
 
     def _publish(self) -> None:
         readiness.prepare()
-        self.broker.job_types.publish()
+        try:
+            self.broker.job_types.publish()
+        except psycopg2.OperationalError:
+            raise
+        except psycopg2.Error as error:
+            readiness.refuse(f"The jobs cannot be published: {str(error).strip()}")
 
     def consumes(self, queue_name: str) -> None:
         """From now on messages of this queue find a thread (`dramatiq --queues` leaves some out)."""
@@ -71,3 +85,8 @@ class WorkerProcess(dramatiq.Middleware):
     def forget(self, job: Job) -> None:
         if self.dispatcher is not None:
             self.dispatcher.forget(job)
+
+
+def die_with_parent() -> None:
+    """Ask the kernel for a TERM when `dramatiq`'s main process dies, be it by kill -9 (prctl(2), PR_SET_PDEATHSIG)."""
+    ctypes.CDLL(None).prctl(1, signal.SIGTERM)

@@ -16,6 +16,8 @@ from contextvars import ContextVar
 from importlib import resources
 from typing import Any, TypeVar
 
+import psycopg2
+from psycopg2.extensions import TRANSACTION_STATUS_INERROR
 from psycopg2.extensions import connection as Connection
 from psycopg2.extensions import cursor as Cursor
 
@@ -24,23 +26,31 @@ from jobbko.store import pool
 from jobbko.store.cleaning import clean
 
 Row = TypeVar("Row")
-_current: ContextVar[Connection | None] = ContextVar("connection", default=None)
+
+
+class Ambient:
+    """The connection of the transaction around the caller, for as long as that is open.
+
+    A task or a generator that was started inside may outlive it, with the context it was born with; what it does then
+    must not end up in the transaction of whoever has the connection next.
+    """
+
+    def __init__(self, conn: Connection) -> None:
+        self.conn: Connection | None = conn
+
+
+_current: ContextVar[Ambient | None] = ContextVar("connection", default=None)
 
 
 @contextlib.contextmanager
 def transaction() -> Iterator[None]:
     """All or nothing. Nested: a savepoint, so an inner failure that is caught undoes only the inner part."""
-    if (conn := _current.get()) is not None:
+    if (conn := _ambient()) is not None:
         with _savepoint(conn):
             yield
         return
-    with pool.connection() as conn:
-        token = _current.set(conn)
-        try:
-            with _begun(conn):
-                yield
-        finally:
-            _current.reset(token)
+    with pool.connection() as conn, using(conn), _begun(conn):
+        yield
 
 
 @contextlib.contextmanager
@@ -49,16 +59,35 @@ def using(conn: Connection | None) -> Iterator[None]:
 
     None: whatever connection is in use, what happens inside is not part of its transaction.
     """
-    token = _current.set(conn)
+    ambient = None if conn is None else Ambient(conn)
+    before = _current.get()
+    _current.set(ambient)
     try:
         yield
     finally:
-        _current.reset(token)
+        if ambient is not None:
+            ambient.conn = None
+        _current.set(before)
 
 
 def in_transaction() -> bool:
     """Whether the caller is inside `transaction()` or `using()`."""
-    return _current.get() is not None
+    return _ambient() is not None
+
+
+def abandoned() -> bool:
+    """Whether a transaction was left open by whoever had this thread; it is rolled back, its connection thrown away."""
+    conn = _ambient()
+    _current.set(None)
+    if conn is None:
+        return False
+    conn.close()
+    return True
+
+
+def lost_connection(error: BaseException) -> bool:
+    """Whether it was raised here because our own database went away, and not by a mistake or by another database."""
+    return bool(getattr(error, "_lost_our_database", False))
 
 
 def one(row: type[Row], query: str, **params: Any) -> Row:
@@ -115,14 +144,30 @@ def _columns(cursor: Cursor) -> list[str]:
 
 @contextlib.contextmanager
 def _execute(query: str, params: dict[str, Any]) -> Iterator[Cursor]:
-    with _connection() as conn, conn.cursor() as cursor:
+    with _connection() as conn, _marked(conn), conn.cursor() as cursor:
         cursor.execute(query, {name: clean(param) for name, param in params.items()})
         yield cursor
 
 
+def _ambient() -> Connection | None:
+    ambient = _current.get()
+    return None if ambient is None else ambient.conn
+
+
+@contextlib.contextmanager
+def _marked(conn: Connection) -> Iterator[None]:
+    """Errors of a connection that broke under us are told from the others (see lost_connection)."""
+    try:
+        yield
+    except psycopg2.Error as error:
+        if conn.closed:
+            error._lost_our_database = True  # type: ignore[attr-defined]
+        raise
+
+
 @contextlib.contextmanager
 def _connection() -> Iterator[Connection]:
-    if (conn := _current.get()) is not None:
+    if (conn := _ambient()) is not None:
         yield conn
     else:
         with pool.connection() as conn:
@@ -131,7 +176,7 @@ def _connection() -> Iterator[Connection]:
 
 @contextlib.contextmanager
 def _begun(conn: Connection) -> Iterator[None]:
-    with conn.cursor() as cursor:
+    with _marked(conn), conn.cursor() as cursor:
         cursor.execute("begin")
         try:
             yield
@@ -139,6 +184,13 @@ def _begun(conn: Connection) -> Iterator[None]:
             if not conn.closed:
                 cursor.execute("rollback")
             raise
+        # A statement failed inside and somebody swallowed it: Postgres would answer this commit with a silent rollback.
+        if conn.info.transaction_status == TRANSACTION_STATUS_INERROR:
+            cursor.execute("rollback")
+            raise psycopg2.errors.InFailedSqlTransaction(
+                "a statement failed inside this transaction and the error was caught; nothing was written. "
+                "Put what may fail into a `store.transaction()` of its own."
+            )
         cursor.execute("commit")
 
 

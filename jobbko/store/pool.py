@@ -1,18 +1,26 @@
-"""Connections: one pool for each process, opened at first use, so a fork never shares its parent's."""
+"""Connections: one pool for each process, opened at first use, so a fork never shares its parent's.
+
+Not psycopg2's own pool: an exception that arrives from outside while a thread takes its lock (a time limit, a cancelled
+job) leaves that locked for ever, and it fails at once when it is empty.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import select
 import threading
+import time
+from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from typing import Any
+from weakref import WeakSet
 
 import psycopg2
 from psycopg2.extensions import TRANSACTION_STATUS_IDLE, make_dsn
 from psycopg2.extensions import connection as Connection
-from psycopg2.pool import ThreadedConnectionPool
+from psycopg2.extras import register_default_jsonb
 
 from jobbko import settings
 
@@ -20,42 +28,65 @@ from jobbko import settings
 PATIENCE = 30
 
 
-@dataclass(frozen=True)
+class Place:
+    """The right to a connection. It is counted by being alive, so one that is lost on the way gives itself back."""
+
+
 class Pool:
-    connections: ThreadedConnectionPool
-    #: psycopg2's pool fails at once when it is empty; waiting for one of these places makes it a queue.
-    places: threading.BoundedSemaphore = field(default_factory=lambda: threading.BoundedSemaphore(settings.POOL_SIZE))
+    def __init__(self) -> None:
+        self.idle: deque[Connection] = deque()
+        self.taken: WeakSet[Place] = WeakSet()
+        self.lock = threading.Lock()
+
+    def place(self) -> Place:
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            with self.lock:
+                if len(self.taken) < settings.POOL_SIZE:
+                    place = Place()
+                    self.taken.add(place)
+                    return place
+            if time.monotonic() > deadline:
+                raise psycopg2.OperationalError(
+                    f"all {settings.POOL_SIZE} connections have been busy for {PATIENCE} s; raise JOBBKO_POOL_SIZE"
+                )
+            time.sleep(0.005)
 
 
 _pools: dict[int, Pool] = {}
-_opening = threading.Lock()
 
 
 def connect() -> Connection:
     """A new connection of one's own, in autocommit; the dispatcher and the lease keeper have one each."""
     conn = psycopg2.connect(make_dsn(database_url(), **_KEEPALIVE))
     conn.autocommit = True
+    register_default_jsonb(conn, loads=as_json)
     return conn
+
+
+def as_json(text: str) -> Any:
+    """The value; its text, if Python cannot read it (a number of 5000 digits), so that a list of rows stays a list."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
 
 
 @contextlib.contextmanager
 def connection() -> Iterator[Connection]:
     """A pooled connection in autocommit, given back afterwards; a broken one is thrown away."""
-    pool = _own()
-    if not pool.places.acquire(timeout=PATIENCE):
-        raise psycopg2.OperationalError(
-            f"all {settings.POOL_SIZE} connections have been busy for {PATIENCE} s; raise JOBBKO_POOL_SIZE"
-        )
+    pool = _pools.setdefault(os.getpid(), Pool())
+    place = pool.place()
+    conn = _live(pool)
     try:
-        conn = _checked_out(pool.connections)
-        try:
-            yield conn
-        finally:
-            # Whatever state it is left in, the next user gets a clean one or a new one.
-            broken = conn.closed != 0 or conn.info.transaction_status != TRANSACTION_STATUS_IDLE
-            pool.connections.putconn(conn, close=broken)
+        yield conn
     finally:
-        pool.places.release()
+        # Whatever state it is left in, the next user gets a clean one or a new one.
+        if conn.closed == 0 and conn.info.transaction_status == TRANSACTION_STATUS_IDLE:
+            pool.idle.append(conn)
+        else:
+            conn.close()
+        pool.taken.discard(place)
 
 
 def database_url() -> str:
@@ -68,9 +99,18 @@ def database_url() -> str:
 
 
 def close() -> None:
-    """Close this process's pool; the next use opens a new one."""
+    """Close this process's idle connections; the next use opens new ones, to wherever DATABASE_URL points then."""
     if (pool := _pools.pop(os.getpid(), None)) is not None:
-        pool.connections.closeall()
+        while pool.idle:
+            pool.idle.pop().close()
+
+
+def readable(*descriptors: int, seconds: float) -> set[int]:
+    """Those that can be read within so many seconds. (poll and not select, which knows no descriptor above 1023.)"""
+    waiting = select.poll()
+    for descriptor in descriptors:
+        waiting.register(descriptor, select.POLLIN)
+    return {descriptor for descriptor, _ in waiting.poll(seconds * 1000)}
 
 
 _KEEPALIVE = {
@@ -82,42 +122,27 @@ _KEEPALIVE = {
 }
 
 
-def _opened(pool: ThreadedConnectionPool) -> Connection:
-    try:
-        conn: Connection = pool.getconn()
-    except psycopg2.OperationalError:
-        if settings.DATABASE_URL:
-            raise
-        database_url()  # the embedded server and its keeper were killed: start them again, at the same address
-        conn = pool.getconn()
-    return conn
-
-
-def readable(*descriptors: int, seconds: float) -> set[int]:
-    """Those that can be read within so many seconds. (poll and not select, which knows no descriptor above 1023.)"""
-    waiting = select.poll()
-    for descriptor in descriptors:
-        waiting.register(descriptor, select.POLLIN)
-    return {descriptor for descriptor, _ in waiting.poll(seconds * 1000)}
-
-
-def _own() -> Pool:
-    with _opening:
-        if (pool := _pools.get(os.getpid())) is None:
-            connections = ThreadedConnectionPool(0, settings.POOL_SIZE, make_dsn(database_url(), **_KEEPALIVE))
-            connections.minconn = settings.POOL_SIZE  # keep what was opened; psycopg2 closes all above the minimum
-            pool = _pools[os.getpid()] = Pool(connections)
-        return pool
-
-
-def _checked_out(pool: ThreadedConnectionPool) -> Connection:
-    """A live connection: one that the server has closed meanwhile is noticed here and not by the job.
+def _live(pool: Pool) -> Connection:
+    """An idle connection, or a new one. One that the server has closed meanwhile is noticed here and not by the job.
 
     An idle connection has nothing to read; if it has, that is the server's farewell.
     """
-    while True:
-        conn = _opened(pool)
+    while pool.idle:
+        try:
+            conn = pool.idle.pop()
+        except IndexError:
+            break  # another thread was quicker
         if not conn.closed and not readable(conn.fileno(), seconds=0):
             conn.autocommit = True
             return conn
-        pool.putconn(conn, close=True)
+        conn.close()
+    return _opened()
+
+
+def _opened() -> Connection:
+    """A failure here is our own database's, whatever psycopg2 calls it."""
+    try:
+        return connect()
+    except psycopg2.OperationalError as error:
+        error._lost_our_database = True  # type: ignore[attr-defined]
+        raise

@@ -79,9 +79,9 @@ class Claimed(NamedTuple):
     id: str
     token: str
     job_type: str
-    payload: dict[str, Any]
-    args: list[Any] | None
-    options: dict[str, Any] | None
+    payload: str  # JSON, still to be read: one row that cannot be must not hold up the others
+    args: str | None
+    options: str | None
     attempts: int
     max_attempts: int
     collection: str
@@ -200,9 +200,10 @@ def sweep(ids: list[str], lease: float, backoff: float) -> int:
     return len(store.rows(sql["sweep"], ids=ids, lease=lease, backoff=backoff))
 
 
-def hold(id: str, token: str) -> bool:
-    """Lock the job's row until the transaction ends; False if the lease is lost or the job cancelled."""
-    return store.value(sql["hold"], id=id, token=token) is not None
+def hold(id: str, token: str) -> str | None:
+    """Lock the job's row until the transaction ends: "held", "cancelled" by somebody, or None if the lease is lost."""
+    found = store.value(sql["hold"], id=id, token=token)
+    return None if found is None else str(found)
 
 
 def complete(id: str, token: str, result: Any) -> bool:

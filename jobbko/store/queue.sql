@@ -68,8 +68,9 @@ select job_end(jsonb_agg(jsonb_build_object(
 having count(*) > 0
 
 -- name: hold
-select id from job_queue
- where id = %(id)s and lease_token = %(token)s and state = 'consumed' and not cancelled
+select case when cancelled then 'cancelled' else 'held' end
+  from job_queue
+ where id = %(id)s and lease_token = %(token)s and state = 'consumed'
    for update
 
 -- name: complete

@@ -9,8 +9,8 @@ import psycopg2
 import pytest
 
 from jobbko import settings, store
+from jobbko.engine.database_errors import connection_lost
 from jobbko.engine.leases import sweep
-from jobbko.engine.retries import connection_lost
 from jobbko.store import pool, queue
 from jobbko.testing.worker import until, working
 from tests.engine.conftest import all_are, failures, rows, statuses

@@ -256,7 +256,8 @@ def test_a_schedule_that_cannot_be_sent_stops_no_other(broker, clock, monkeypatc
     assert (ticks("nightly"), ticks("other")) == (["28 10:05"], ["28 10:05"])
 
 
-def test_a_database_that_is_away_for_a_moment_is_waited_for(broker, clock, monkeypatch):
+def test_a_database_that_is_away_for_a_moment_is_waited_for(broker, clock, monkeypatch, caplog):
+    caplog.set_level("INFO")
     declare("*/5 * * * *")
     scheduler = process(broker)
     scheduler.schedule()
@@ -273,6 +274,8 @@ def test_a_database_that_is_away_for_a_moment_is_waited_for(broker, clock, monke
     monkeypatch.setattr(readiness.time, "sleep", lambda seconds: None)
     scheduler.schedule()
     assert ticks() == ["28 10:05"]
+    said = [record.message for record in caplog.records if record.name == readiness.__name__]
+    assert said == ["Waiting for the database: away", "The database is there again."]
 
 
 def test_a_database_that_stays_away_ends_the_scheduler_with_a_reason(monkeypatch, clock, caplog):

@@ -167,7 +167,7 @@ def test_nothing_is_written_without_the_token():
     assert done.lost == ended.lost == {id}
     assert store.rows("select status::text from job_queue") == [("running",)]
     assert queue.complete(id, stale, None) is False
-    assert queue.hold(id, stale) is False
+    assert queue.hold(id, stale) is None
 
 
 def test_no_advisory_lock_is_taken_for_a_job():

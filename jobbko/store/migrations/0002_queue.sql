@@ -71,6 +71,10 @@ create table job_hold (
     held_at timestamptz not null default clock_timestamp()
 );
 
+create function job_time_is_date(at timestamptz) returns boolean language sql immutable as $$
+    select at >= '1970-01-01 00:00:00+00' and at < '9999-12-31 00:00:00+00'
+$$;
+
 create table job_queue (
     id                 uuid primary key default gen_random_uuid(),
     collection_node_id uuid        not null default '00000000-0000-0000-0000-000000000001'
@@ -118,12 +122,15 @@ create table job_queue (
     lease_until        timestamptz,
     progress           jsonb,
     queue_name         text        not null default 'default',
-    args               jsonb,      -- positional arguments that have no name
-    options            jsonb,      -- Dramatiq's options that have no column
+    -- Positional arguments that have no name, and Dramatiq's options that have no column.
+    args               jsonb       check (jsonb_typeof(args) = 'array'),
+    options            jsonb       check (jsonb_typeof(options) = 'object'),
     -- dramatiq-pg's columns that its producers write; read once by the insert trigger.
     message            jsonb,
     result_ttl         timestamptz,
-    mtime              timestamptz not null default clock_timestamp()
+    mtime              timestamptz not null default clock_timestamp(),
+    -- Not "infinity": a worker could not say when that is. Held jobs wait without a time.
+    constraint job_times_are_dates check (job_time_is_date(created_at) and job_time_is_date(scheduled_for))
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0,
         autovacuum_analyze_scale_factor = 0.05);
 
@@ -207,6 +214,8 @@ begin
             message = wrong,
             hint = format('%s takes: %s.', type.name, job_signature(type));
     end if;
+    -- A new job waits, whatever the INSERT says.
+    new.state := 'queued'; new.cancelled := false; new.lease_token := null; new.lease_until := null;
     new.queue_name := type.queue_name;
     new.priority := coalesce(new.priority, type.priority);
     new.max_attempts := coalesce(new.max_attempts, type.max_attempts);
@@ -274,6 +283,8 @@ end $$;
 -- it next renews the lease.
 create function cancel_job(job uuid) returns boolean language plpgsql as $$
 begin
+    -- First whoever is just ending it, then we: otherwise its retry would slip in between the two statements below.
+    perform from job_queue where id = job for update;
     update job_queue
        set state = 'rejected', cancelled = true, error_msg = 'cancelled', completed_at = clock_timestamp(),
            mtime = clock_timestamp()

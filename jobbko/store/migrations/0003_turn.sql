@@ -141,21 +141,28 @@ end $$;
 
 -- What was scheduled for later and is due by now. The sub-select makes the clock an index condition; the bare function
 -- would be asked anew for each scheduled row.
-create function job_promote(most integer) returns void language plpgsql as $$
+create function job_promote(batch integer) returns void language plpgsql as $$
+declare
+    promoted integer;
 begin
-    update job_queue set due = true
-     where ctid = any (array(
-               select ctid from job_queue
-                where state = 'queued' and not due and not held
-                  and scheduled_for <= (select clock_timestamp())
-                order by scheduled_for limit most for update skip locked));
+    -- All of them, for the most urgent may be due last; in the end there is a limit to what one turn may take.
+    for round in 1 .. 100 loop
+        update job_queue set due = true
+         where ctid = any (array(
+                   select ctid from job_queue
+                    where state = 'queued' and not due and not held
+                      and scheduled_for <= (select clock_timestamp())
+                    order by scheduled_for limit batch for update skip locked));
+        get diagnostics promoted = row_count;
+        exit when promoted < batch;
+    end loop;
 end $$;
 
 -- Finish what is done, then lease what is next. The settings keep the plans on their indexes even when the function
 -- was first called while the table was empty.
 create function job_turn(done_ids uuid[], done_tokens uuid[], ended jsonb, following jsonb, types text[], want integer,
                          for_worker uuid, lease interval, served text[], promote boolean)
-returns table (id uuid, lease_token uuid, job_type text, payload jsonb, args jsonb, options jsonb, attempts smallint,
+returns table (id uuid, lease_token uuid, job_type text, payload text, args text, options text, attempts smallint,
                max_attempts smallint, collection_node_id uuid, priority smallint, lane text, flow_id uuid,
                step smallint, in_flow boolean, created_ms bigint, scheduled_at double precision, seq bigint,
                turn jsonb)
@@ -202,7 +209,8 @@ begin
                set state = 'consumed', lease_token = gen_random_uuid(), lease_until = clock_timestamp() + lease,
                    worker = for_worker, started_at = clock_timestamp(), mtime = clock_timestamp(), error_msg = null
              where j.ctid = any (picked.taken) and j.state = 'queued' and j.due
-            returning j.id, j.lease_token, j.job_type, j.payload, j.args, j.options, j.attempts, j.max_attempts,
+            returning j.id, j.lease_token, j.job_type, j.payload::text, j.args::text, j.options::text, j.attempts,
+                      j.max_attempts,
                       j.collection_node_id, j.priority, j.lane, j.flow_id, j.step, j.in_flow,
                       (extract(epoch from j.created_at) * 1000)::bigint,
                       extract(epoch from j.scheduled_for)::double precision, j.seq, null::jsonb;

@@ -37,7 +37,7 @@ begin
                result = i.result,
                error_msg = case when m.id is not null then 'an equal job was already waiting'
                                 when j.cancelled and i.state <> 'done' then 'cancelled' else i.error end,
-               attempts = j.attempts + coalesce(i.charge, 0),
+               attempts = least(j.attempts + coalesce(i.charge, 0), 32767),
                due = i.state <> 'queued' or coalesce(i.delay, 0) <= 0 and not o.held,
                held = i.state = 'queued' and o.held,
                scheduled_for = case when i.state = 'queued' and i.delay is not null
@@ -56,7 +56,7 @@ begin
     ),
     logged as (
         insert into job_attempt_failed (job_id, attempt, worker, started_at, outcome, class, message, traceback)
-        select o.id, o.attempts + 1, o.worker, o.started_at, i.outcome, coalesce(i.class, 'internal'), i.error,
+        select o.id, least(o.attempts + 1, 32767), o.worker, o.started_at, i.outcome, coalesce(i.class, 'internal'), i.error,
                i.traceback
           from old o join item i on i.id = o.id
          where i.outcome is not null

@@ -112,21 +112,25 @@ end $$;
 create function enqueue_job(job_type text, payload jsonb default '{}', priority integer default null,
                             delay interval default null, dedupe_key text default null, collection uuid default null,
                             subject text default null) returns uuid language plpgsql as $$
-#variable_conflict use_variable
+#variable_conflict use_column
 declare
     job uuid;
+    owner uuid := coalesce(enqueue_job.collection, '00000000-0000-0000-0000-000000000001');
 begin
     insert into job_queue as q (job_type, payload, priority, scheduled_for, dedupe_key, collection_node_id, subject, held)
-    values (job_type, payload, priority::smallint, clock_timestamp() + coalesce(delay, '0'), dedupe_key,
-            coalesce(collection, '00000000-0000-0000-0000-000000000001'), subject,
-            subject is not null and exists (select from job_hold h where h.subject = enqueue_job.subject))
-    on conflict do nothing
+    values (enqueue_job.job_type, enqueue_job.payload, enqueue_job.priority::smallint,
+            clock_timestamp() + coalesce(enqueue_job.delay, '0'), enqueue_job.dedupe_key, owner, enqueue_job.subject,
+            enqueue_job.subject is not null
+            and exists (select from job_hold h where h.subject = enqueue_job.subject))
+    -- The one that waits is locked until the caller commits, so that it does not start before her data can be seen.
+    on conflict (collection_node_id, dedupe_key) where dedupe_key is not null and state = 'queued'
+    do update set mtime = q.mtime where false
     returning q.id into job;
     if job is null then
         select q.id into job from job_queue q
-         where q.collection_node_id = coalesce(collection, '00000000-0000-0000-0000-000000000001')
-           and q.dedupe_key = coalesce(enqueue_job.dedupe_key, job_dedupe_key(enqueue_job.job_type, enqueue_job.payload, null))
-           and q.state = 'queued';
+         where q.collection_node_id = owner and q.state = 'queued'
+           and q.dedupe_key = coalesce(enqueue_job.dedupe_key,
+                                       job_dedupe_key(enqueue_job.job_type, enqueue_job.payload, null));
     end if;
     return job;
 end $$;
