@@ -210,6 +210,63 @@ def test_a_database_that_dramatiq_pg_made_is_converted_and_every_message_runs_on
         admin(server, "drop database {} with (force)", name)
 
 
+JUNK = [
+    ("null", "'queued'", "error"),
+    ("'[]'", "'queued'", "error"),
+    ('\'{"actor_name": "work", "args": [1], "kwargs": {}, "options": "text"}\'', "'queued'", "error"),
+    ('\'{"actor_name": "work", "args": [1], "kwargs": {}, "options": {}}\'', "null", "pending"),
+    (
+        '\'{"actor_name": "work", "args": [1], "kwargs": {}, "options": {"eta": 1764500000000000000}}\'',
+        "'queued'",
+        "pending",
+    ),
+    (
+        '\'{"actor_name": "work", "args": [1], "kwargs": {}, "options": {}, "message_timestamp": 1764500000000000}\'',
+        "'queued'",
+        "pending",
+    ),
+    (
+        "jsonb_build_object('actor_name', 'work', 'args', '[]'::jsonb, 'options', '{}'::jsonb, 'kwargs',"
+        " jsonb_build_object('text', repeat('x', 100000)))",
+        "'queued'",
+        "error",
+    ),
+    ("null", "'done'", "completed"),
+]
+
+
+def test_junk_in_their_table_keeps_nobody_from_converting_it(server, monkeypatch):
+    name = f"junk_{uuid.uuid4().hex[:8]}"
+    admin(server, "create database {}", name)
+    url = sibling(server, name)
+    monkeypatch.setattr(settings, "DATABASE_URL", url)
+    pool.close()
+    try:
+        conn = psycopg2.connect(url)
+        with conn, conn.cursor() as cursor:
+            cursor.execute(dramatiq_pg.generate_init_sql())
+            for message, state, _ in JUNK:
+                cursor.execute(
+                    "insert into dramatiq.queue (message_id, queue_name, state, message)"
+                    f" values (gen_random_uuid(), 'default', {state}, {message})"
+                )
+        conn.close()
+        migrate.migrate()
+        assert statuses() == [status for _, _, status in JUNK]
+        assert "more than 65536 bytes" in rows()[6].error_msg
+        assert store.value("select length(message #>> '{kwargs,text}') from job_queue order by seq offset 6") == 100_000
+    finally:
+        pool.close()
+        admin(server, "drop database {} with (force)", name)
+
+
+def test_a_producer_with_a_broken_clock_is_not_refused(broker, ran, producer):
+    message = producer.message(1).copy(message_timestamp=1_764_500_000_000_000)
+    producer.broker.enqueue(message)
+    with working(broker):
+        until(lambda: ran == [(1, "red")])
+
+
 def _fill_with_dramatiq_pg(url, waiting, delayed):
     """Waiting, delayed, one that ran when the lights went out, one done and one dead."""
     logging.getLogger("dramatiq_pg").setLevel(logging.ERROR)
