@@ -108,3 +108,14 @@ class Duration(click.ParamType):  # type: ignore[type-arg]
                 f"{value!r} is not a duration; write 500ms, 1s or 2m; h, d and w are hours, days and weeks.", param, ctx
             )
         return float(found[1]) * _UNITS[found[2]]
+
+
+class Age(Duration):
+    """As a duration, but with its unit: what is meant by "older than 7" may be gone before anybody asks."""
+
+    name = "age"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        if str(value).strip()[-1:].isdigit():
+            self.fail(f"{value!r} has no unit; write 7d, 12h or 2w.", param, ctx)
+        return super().convert(value, param, ctx)

@@ -5,16 +5,14 @@ from __future__ import annotations
 import click
 
 from jobbko.cli._output import as_json, counted, print_json, say
-from jobbko.cli._processes import Duration
+from jobbko.cli._processes import Age
 from jobbko.store import retention
 from jobbko.store.retention import Ages
 
 
 @click.command()
-@click.option(
-    "--completed-older-than", "completed", type=Duration(), metavar="AGE", help="7d, 12h; cancelled ones too."
-)
-@click.option("--dead-older-than", "dead", type=Duration(), metavar="AGE", help="Dead letters; else they stay.")
+@click.option("--completed-older-than", "completed", type=Age(), metavar="AGE", help="7d, 12h; cancelled ones too.")
+@click.option("--dead-older-than", "dead", type=Age(), metavar="AGE", help="Dead letters; else they stay.")
 @click.option("--dry-run", is_flag=True, help="Only say how many.")
 @as_json
 def command(completed: float | None, dead: float | None, dry_run: bool, as_json: bool) -> None:

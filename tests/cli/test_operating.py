@@ -162,3 +162,4 @@ def test_purge_deletes_what_is_old_enough_and_says_what_it_would(run, dead):
 
 def test_a_wrong_age_is_a_usage_error(complaint):
     assert "days and weeks" in complaint("purge", "--completed-older-than", "a week", code=2)
+    assert "'7' has no unit; write 7d" in complaint("purge", "--completed-older-than", "7", code=2)

@@ -175,6 +175,18 @@ def test_while_the_last_run_still_waits_no_second_one_is_added(broker, clock):
     assert statuses() == ["completed", "pending"]
 
 
+def test_while_the_last_run_is_not_done_no_second_one_is_added_where_the_job_says_so(broker, clock):
+    declare("*/5 * * * *", dedupe="until_done")
+    process(broker).schedule()
+    clock(START + timedelta(minutes=3))
+    process(broker).schedule()
+    store.run("update job_queue set state = 'consumed', lease_token = gen_random_uuid(), lease_until = now() + '1 h'")
+    clock(START + timedelta(minutes=8))
+    process(broker).schedule()
+    assert ticks() == ["28 10:05", "28 10:10"]
+    assert statuses() == ["running"]
+
+
 def test_runs_may_pile_up_where_the_job_says_so(broker, clock):
     declare("*/5 * * * *", dedupe=False)
     process(broker).schedule()
