@@ -17,6 +17,7 @@ from jobbko import settings, store
 from jobbko.engine.database_errors import connection_lost
 from jobbko.engine.dispatcher import Dispatcher
 from jobbko.engine.gates import announce_pauses
+from jobbko.engine.housekeeping import Housekeeping
 from jobbko.engine.interrupts import interrupt
 from jobbko.engine.job import Job
 from jobbko.store import pool, queue
@@ -50,6 +51,7 @@ class LeaseKeeper(threading.Thread):
         super().__init__(name="leases", daemon=True)
         self.dispatcher = dispatcher
         self.worker = worker
+        self.housekeeping = Housekeeping()
         self._stopping = threading.Event()
 
     def stop(self) -> None:
@@ -68,6 +70,7 @@ class LeaseKeeper(threading.Thread):
                         queue.ring()
                     queue.worker_alive(self.dispatcher.worker)
                     announce_pauses()
+                    self.housekeeping.tidy()
                 self._count_threads()
             except psycopg2.Error as error:
                 logger.warning("Leases cannot be renewed, trying again: %s", str(error).strip())

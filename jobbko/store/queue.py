@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypedDict
@@ -114,10 +113,13 @@ class Outcome:
 def add(jobs: Sequence[NewJob]) -> set[str]:
     """The ids of the rows that are new or were moved: an id that exists and, without `debounce`, an equal job that
     waits are left as they are."""
+    keyed = any("dedupe" in job or "dedupe_key" in job for job in jobs)
+    if not (keyed and any("until_done" in job for job in jobs)):
+        return {id for (id,) in store.rows(sql["add"], jobs=Jsonb(jobs), keyed=keyed)}
     for _ in range(EQUAL_TRIES):
         try:
-            with store.transaction() if store.in_transaction() else contextlib.nullcontext():
-                return {id for (id,) in store.rows(sql["add"], jobs=Jsonb(jobs))}
+            with store.transaction():  # a savepoint, if there is one around it
+                return {id for (id,) in store.rows(sql["add"], jobs=Jsonb(jobs), keyed=True)}
         except psycopg2.errors.UniqueViolation:
             continue  # an equal job started at this very moment; the next look finds it running
     return set()

@@ -6,7 +6,7 @@ select * from job_turn(%(done_ids)s::uuid[], %(done_tokens)s::uuid[], %(ended)s:
                        %(served)s::text[], %(promote)s)
 
 -- name: add
-select job_add(%(jobs)s::jsonb)
+select job_add(%(jobs)s::jsonb, null, %(keyed)s)
 
 -- name: equal_waiting
 select id
@@ -102,7 +102,7 @@ select status::text as status, result, error_msg from job_queue where id = %(id)
 -- name: publish_limits
 insert into job_limit as l (name, max_running)
 select * from unnest(%(names)s::text[], %(most)s::integer[]) x (name, most) order by name
-on conflict (name) do update set max_running = excluded.max_running where l.max_running <> excluded.max_running
+on conflict (name) do update set max_running = excluded.max_running where l.max_running <> excluded.max_running and not l.by_hand
 
 -- name: publish
 insert into job_type as t (name, queue_name, priority, max_attempts, gates, limit_name, dedupe, parameters, required,

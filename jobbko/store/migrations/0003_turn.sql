@@ -147,6 +147,9 @@ declare
 begin
     -- All of them, for the most urgent may be due last; in the end there is a limit to what one turn may take.
     for round in 1 .. 100 loop
+        exit when not exists (select from job_queue
+                               where state = 'queued' and not due and not held
+                                 and scheduled_for <= (select clock_timestamp()));
         update job_queue set due = true
          where ctid = any (array(
                    select ctid from job_queue
@@ -196,7 +199,7 @@ begin
     if following is not null then
         -- The worker that adds them takes them in the same turn; only more than it can take is news to the others.
         if jsonb_array_length(following) <= want then perform set_config('jobbko.quiet', 'on', true); end if;
-        perform job_add(following, passed);
+        perform job_add(following, passed, following @? '$[*] ? (exists (@.dedupe_key) || @.dedupe == true)');
     end if;
     if promote then
         perform job_promote(500);

@@ -65,10 +65,42 @@ begin
 end $$;
 
 -- The engine's way in: jobs it has checked itself, as one JSON array. Returns the ids of the rows that are new or moved.
--- An id that exists is left alone, and so is an equal job that waits, unless the new one says `debounce`: then a reason
--- of the same rank moves the waiting job to its own time, a stronger one takes its place, and a weaker one can only make
--- it earlier.
-create function job_add(jobs jsonb, parents uuid[] default null) returns setof uuid language sql as $$
+-- An id that exists is left alone. parents: only what follows these; keyed: some have a key, and may have equals.
+create function job_add(jobs jsonb, parents uuid[], keyed boolean) returns setof uuid language plpgsql as $$
+begin
+    if keyed then
+        return query select job_add_keyed(jobs, parents);
+        return;
+    end if;
+    return query
+    insert into job_queue as q (
+        id, collection_node_id, job_type, payload, args, options, priority, max_attempts, gates, lane, scheduled_for, due,
+        held, queue_name, subject, flow_id, parent_id, step, in_flow, barrier, branch, created_at)
+    select j.id, coalesce(j.collection, '00000000-0000-0000-0000-000000000001'), j.job_type, j.payload, j.args, j.options,
+           j.priority, j.max_attempts, coalesce(j.gates, '{}'), coalesce(array_to_string(j.gates, '+'), ''),
+           clock.at + coalesce(j.delay, 0) * interval '1 second', coalesce(j.delay, 0) <= 0 and not hold.held, hold.held,
+           j.queue_name, j.subject, coalesce(j.flow_id, j.id), j.parent_id, coalesce(j.step, 1),
+           coalesce(j.in_flow, false), j.barrier, j.branch, clock.at
+      from (select clock_timestamp() at) clock,
+           jsonb_to_recordset(jobs) as j (
+               id uuid, collection uuid, job_type text, payload jsonb, args jsonb, options jsonb, priority smallint,
+               max_attempts smallint, gates text[], delay double precision, queue_name text, subject text, flow_id uuid,
+               parent_id uuid, step smallint, in_flow boolean, barrier uuid, branch uuid),
+           lateral (select j.subject is not null
+                           and exists (select from job_hold h where h.subject = j.subject) held) hold
+     where parents is null or j.parent_id = any (parents)
+    on conflict (id) do nothing
+    returning q.id;
+end $$;
+
+-- The same for jobs that may have equals. An equal job that waits is left alone, unless the new one says `debounce`: then
+-- a reason of the same rank moves the waiting job to its own time, a stronger one takes its place, and a weaker one can
+-- only make it earlier.
+create function job_add_keyed(jobs jsonb, parents uuid[]) returns setof uuid language plpgsql
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
+as $$
+begin
+    return query
     with given as (
         select j.*, clock.at,
                coalesce(j.collection, '00000000-0000-0000-0000-000000000001') as owner,
@@ -129,5 +161,5 @@ create function job_add(jobs jsonb, parents uuid[] default null) returns setof u
            due = not q.held and case when excluded.rank >= q.rank then excluded.scheduled_for
                                      else least(excluded.scheduled_for, q.scheduled_for) end <= clock_timestamp()
      where exists (select from chosen j where j.owner = q.collection_node_id and j.key = q.dedupe_key and j.debounce)
-    returning id
-$$;
+    returning q.id;
+end $$;
