@@ -30,7 +30,7 @@ def worker_command(threads: int, processes: int = 1) -> list[str]:
     return [
         *(sys.executable, "-m", "dramatiq", "actors"),
         *("--path", _INSTALLED, "--processes", str(processes), "--threads", str(threads)),
-        *("--worker-shutdown-timeout", "600000"),
+        *("--worker-shutdown-timeout", "600000", "--worker-fork-timeout", "5000"),
     ]
 
 

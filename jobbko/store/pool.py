@@ -18,11 +18,12 @@ from typing import Any
 from weakref import WeakSet
 
 import psycopg2
-from psycopg2.extensions import TRANSACTION_STATUS_IDLE, make_dsn
+from psycopg2.extensions import TRANSACTION_STATUS_IDLE, make_dsn, parse_dsn
 from psycopg2.extensions import connection as Connection
 from psycopg2.extras import register_default_jsonb
 
 from jobbko import settings
+from jobbko.errors import UserError
 
 #: Seconds that a caller waits for a free connection before it is told that there is none.
 PATIENCE = 30
@@ -92,6 +93,13 @@ def connection() -> Iterator[Connection]:
 def database_url() -> str:
     """DATABASE_URL if it is set, else the embedded Postgres, which is started if nobody has."""
     if settings.DATABASE_URL:
+        try:
+            parse_dsn(settings.DATABASE_URL)
+        except psycopg2.ProgrammingError:
+            raise UserError(  # without repeating it: there may be a password in it
+                "DATABASE_URL is no address of a Postgres; write postgresql://user:password@host:5432/database, or "
+                "leave it unset for the embedded one."
+            ) from None
         return settings.DATABASE_URL
     from jobbko.store import embedded
 

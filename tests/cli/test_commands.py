@@ -82,6 +82,16 @@ def test_an_unreachable_database_is_told_without_a_traceback(complaint, monkeypa
     store.pool.close()
 
 
+@pytest.mark.parametrize("command", ["jobs", "migrate", "scan ."])
+def test_an_address_that_is_none_is_told_without_repeating_it(complaint, monkeypatch, command):
+    monkeypatch.setattr("jobbko.settings.DATABASE_URL", "garbage:secret")
+    store.pool.close()
+    said = complaint(*command.split())
+    assert "postgresql://user:password@host" in said
+    assert "secret" not in said
+    store.pool.close()
+
+
 def test_migrate_checks_applies_and_publishes(run):
     assert json.loads(run("migrate", "--check", "--json")) == {"pending": []}
     store.run("delete from job_type")

@@ -22,7 +22,18 @@ APP = "tests.engine.apps.marks"
 def dramatiq_worker(*options: str, app: str = APP, threads: int = 2, **env: str) -> Iterator[subprocess.Popen[bytes]]:
     """`dramatiq <app>` with one process; whatever is left of it at the end is killed."""
     worker = subprocess.Popen(
-        [sys.executable, "-m", "dramatiq", app, "--processes", "1", "--threads", str(threads), *options],
+        [
+            sys.executable,
+            "-m",
+            "dramatiq",
+            app,
+            "--processes",
+            "1",
+            "--threads",
+            str(threads),
+            *("--worker-fork-timeout", "2000"),
+            *options,
+        ],
         cwd=ROOT,
         env={**os.environ, "DATABASE_URL": settings.DATABASE_URL, "JOBBKO_LEASE": "1", "JOBBKO_BACKOFF": "0.05", **env},
         start_new_session=True,

@@ -53,6 +53,7 @@ def test_a_job_for_tomorrow_is_not_touched(broker):
     work.send("now")
     with working(broker):
         until(lambda: ran == ["now"])
+        until(lambda: statuses() == ["pending"] * 100 + ["completed"])
         assert not broker.process.dispatcher.held
     assert statuses() == ["pending"] * 100 + ["completed"]
 

@@ -58,3 +58,12 @@ def test_unit_of_work_stays_last_whatever_is_added(database):
     broker = PostgresBroker()
     broker.add_middleware(dramatiq.middleware.CurrentMessage())
     assert type(broker.middleware[-1]).__name__ == "UnitOfWork"
+
+
+def test_a_worker_refuses_an_address_that_is_none(monkeypatch, caplog):
+    monkeypatch.setattr(settings, "DATABASE_URL", "garbage")
+    pool.close()
+    with pytest.raises(SystemExit), working(PostgresBroker()):
+        pass
+    assert "DATABASE_URL is no address" in caplog.text
+    pool.close()
