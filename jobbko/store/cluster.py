@@ -156,6 +156,11 @@ def explaining(path: Path) -> Iterator[None]:
             raise UserError(
                 f"{path}: the disk is full. Free some space, or set JOBBKO_DATA_DIR to another disk."
             ) from error
+        if error.errno == errno.EFBIG:
+            raise UserError(
+                f"{path}: this process may not write files of that size. Raise the limit (ulimit -f), "
+                f"or set DATABASE_URL."
+            ) from error
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.ENOENT):
             raise UserError(
                 f"{error.filename or path}: {error.strerror}. "

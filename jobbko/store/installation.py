@@ -145,12 +145,7 @@ def _copied(source: Path, who: Account) -> Path:
         try:
             # The programs look for their libraries beside the package, so the copy has the same shape.
             for part in (inside, Path(f"{source.parent.name}.libs")):
-                shutil.copytree(
-                    source.parent.parent / part,
-                    new / part,
-                    ignore=shutil.ignore_patterns("include", "*.a"),
-                    symlinks=True,
-                )
+                _copy(source.parent.parent / part, new / part)
             _open(new)
             _rename(new, target)
         finally:
@@ -161,6 +156,22 @@ def _copied(source: Path, who: Account) -> Path:
             f"Set JOBBKO_DATA_DIR to a folder on a disk that allows programs, or run as an ordinary user."
         )
     return target / inside
+
+
+def _copy(source: Path, target: Path) -> None:
+    """What is needed to run it. Not shutil.copytree: it goes on after a full disk, and its error has lost the errno."""
+    for folder, folders, files in os.walk(source, onerror=_raise):
+        folders[:] = [name for name in folders if name != "include"]
+        there = target / Path(folder).relative_to(source)
+        there.mkdir(parents=True)
+        links = [name for name in folders if Path(folder, name).is_symlink()]
+        for name in (*files, *links):
+            if not name.endswith(".a"):
+                shutil.copy2(Path(folder, name), there / name, follow_symlinks=False)
+
+
+def _raise(error: OSError) -> None:
+    raise error
 
 
 def _open(top: Path) -> None:

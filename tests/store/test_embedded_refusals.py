@@ -108,18 +108,40 @@ def test_no_package_for_this_platform(place, monkeypatch):
 @pytest.mark.slow
 def test_making_it_fails_and_leaves_nothing_half_made(place):
     """A process may write 1 MB to a file: what initdb says is shown, and without the limit it works."""
-    script = "from jobbko.store import embedded; embedded.url()"
-    limited = subprocess.run(
+    installation.installation(place / "postgres")  # where its account needs a copy of the programs, that is there
+
+    said = limited(place, "from jobbko.store import embedded; embedded.url()")
+
+    assert "could not be made. It says:" in said
+    assert not (place / "postgres" / "data").exists()
+    assert embedded.url()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root's server needs a copy of the programs")
+def test_copying_the_programs_fails_and_leaves_nothing_half_made(place):
+    """As above, with programs that the server's account cannot run where they are."""
+    said = limited(
+        place,
+        "from jobbko.store import embedded, installation;"
+        "installation._runs = lambda programs, who: False;"
+        "embedded.url()",
+    )
+
+    assert said.splitlines()[-1].startswith("jobbko.errors.UserError: ")
+    assert "this process may not write files of that size. Raise the limit (ulimit -f)" in said
+    assert list(place.iterdir()) == []
+
+
+def limited(place, script):
+    """What the script says, run by a process that may write 1 MB to a file."""
+    return subprocess.run(
         [sys.executable, "-c", script],
         env=os.environ | {"JOBBKO_DATA_DIR": str(place), "DATABASE_URL": "", "JOBBKO_EMBEDDED_LINGER": "0"},
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000)),
         capture_output=True,
         text=True,
-    )
-
-    assert "could not be made. It says:" in limited.stderr
-    assert not (place / "postgres" / "data").exists()
-    assert embedded.url()
+    ).stderr
 
 
 def test_a_full_disk(place):
@@ -132,6 +154,7 @@ def test_a_full_disk(place):
             settings.DATA_DIR = small
             said = refusal()
             assert not (small / "postgres" / "data").exists()
+            assert not list(small.glob("postgresql-*"))  # a copy of the programs, where their account needs one
         finally:
             for key in list(embedded._joined):
                 os.close(embedded._joined.pop(key))
