@@ -14,6 +14,8 @@ from jobbko.store import queue
 #: Normal. What Dramatiq calls 0 is "not stated".
 DEFAULT_PRIORITY = 5
 DEFAULT_MAX_ATTEMPTS = 5
+#: Where only the jobs of one collection are limited.
+UNLIMITED = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +27,7 @@ class JobType:
     gates: list[str]
     dedupe: bool
     until_done: bool
-    limit: tuple[str, int] | None
+    limit: tuple[str, tuple[int, int | None]] | None
 
     def row(self) -> dict[str, Any]:
         """As the table job_type has it."""
@@ -37,15 +39,15 @@ class JobType:
 
 class JobTypes(dramatiq.Middleware):
     """Options: gates (names of outside dependencies; gate for a single one), dedupe (True: at most one equal job waits;
-    "until_done": nor while one runs), max_running (over all workers), limit (a name shared by several jobs; goes with
-    max_running)."""
+    "until_done": nor while one runs), max_running (over all workers), max_running_per_collection, limit (a name
+    shared by several jobs; goes with one of the two)."""
 
     def __init__(self) -> None:
         self.known: dict[str, JobType] = {}
 
     @property
     def actor_options(self) -> set[str]:
-        return {"gate", "gates", "dedupe", "max_running", "limit"}
+        return {"gate", "gates", "dedupe", "max_running", "max_running_per_collection", "limit"}
 
     def add(self, actor: Actor[Any, Any]) -> None:
         """Raises ValueError for an option that no job can have: one such row would keep all from being published."""
@@ -53,8 +55,9 @@ class JobTypes(dramatiq.Middleware):
         check_priority(actor.actor_name, actor.priority)
         if max_attempts(options) < 1:
             raise ValueError(f"{actor.actor_name}: max_attempts={max_attempts(options)} must be at least 1")
-        if (most := options.get("max_running")) is not None and int(most) < 0:
-            raise ValueError(f"{actor.actor_name}: max_running={most} must not be negative")
+        most, each = options.get("max_running"), options.get("max_running_per_collection")
+        if any(given is not None and int(given) < 0 for given in (most, each)):
+            raise ValueError(f"{actor.actor_name}: max_running={most or each} must not be negative")
         if isinstance(options.get("gates"), str):
             raise ValueError(f"{actor.actor_name}: gates is a list of names; for a single one write gate=…")
         self.known[actor.actor_name] = JobType(
@@ -65,7 +68,9 @@ class JobTypes(dramatiq.Middleware):
             gates=sorted({*options.get("gates", ()), *filter(None, [options.get("gate")])}),
             dedupe=bool(options.get("dedupe", False)),
             until_done=options.get("dedupe") == "until_done",
-            limit=None if most is None else (options.get("limit") or actor.actor_name, most),
+            limit=None
+            if most is None and each is None
+            else (options.get("limit") or actor.actor_name, (UNLIMITED if most is None else most, each)),
         )
         # Dramatiq's heap would sort by the actor's priority, which knows nothing of the row's. With one priority for
         # all it sorts by the messages themselves, and they know their place (Job.__lt__).

@@ -28,7 +28,10 @@ MOST_STEPS = 200
 #: As Dramatiq writes it; any other way of writing one is made this.
 _UUID = re.compile("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 #: Options of a message that are columns of the queue; all others are kept as they are.
-_COLUMNS = {"priority", "collection", "max_attempts", "dedupe_key", "debounce", "rank", "until_done", "subject", "eta"}
+_COLUMNS = {
+    *("priority", "collection", "max_attempts", "subject", "tell", "eta"),
+    *("dedupe_key", "debounce", "rank", "until_done"),
+}
 
 
 def new_job(broker: PostgresBroker, message: Message[Any], delay: float | None) -> NewJob:
@@ -58,6 +61,8 @@ def new_job(broker: PostgresBroker, message: Message[Any], delay: float | None) 
         new["delay"] = delay / 1000
     if job_type is not None and job_type.gates:
         new["gates"] = job_type.gates
+    if options.get("tell"):
+        new["tell"] = True
     if "subject" in options:
         new["subject"] = str(options["subject"])
     check_priority(message.actor_name, new["priority"])

@@ -44,6 +44,7 @@ class NewJob(TypedDict, total=False):
     in_flow: bool
     barrier: str  # the fan-in that waits for its branch
     branch: str  # the last step of that branch
+    tell: bool  # notify jobbko_events of each change of its status
 
 
 #: How a leased job ended. Written this way because `class` is a keyword.
@@ -240,11 +241,13 @@ def outcome(id: str) -> Outcome | None:
     return store.find(Outcome, sql["outcome"], id=id)
 
 
-def publish(types: Sequence[dict[str, Any]], limits: dict[str, int]) -> None:
-    """Tell every way in what jobs there are and how many of a name may run at once; never takes one back."""
+def publish(types: Sequence[dict[str, Any]], limits: dict[str, tuple[int, int | None]]) -> None:
+    """Tell every way in what jobs there are and how many of a name may run at once, in all and of one collection;
+    never takes one back."""
     with store.transaction():
         if limits:
-            store.run(sql["publish_limits"], names=list(limits), most=list(limits.values()))
+            in_all, each = zip(*limits.values(), strict=True)
+            store.run(sql["publish_limits"], names=list(limits), most=list(in_all), each=list(each))
         store.run(sql["publish"], types=Jsonb(types))
 
 

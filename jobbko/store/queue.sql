@@ -100,9 +100,12 @@ delete from job_queue where (%(queue)s::text is null or queue_name = %(queue)s) 
 select status::text as status, result, error_msg from job_queue where id = %(id)s
 
 -- name: publish_limits
-insert into job_limit as l (name, max_running)
-select * from unnest(%(names)s::text[], %(most)s::integer[]) x (name, most) order by name
-on conflict (name) do update set max_running = excluded.max_running where l.max_running <> excluded.max_running and not l.by_hand
+insert into job_limit as l (name, max_running, per_collection)
+select * from unnest(%(names)s::text[], %(most)s::integer[], %(each)s::integer[]) x (name, most, per_collection)
+ order by name
+on conflict (name) do update set max_running = excluded.max_running, per_collection = excluded.per_collection
+ where (l.max_running, l.per_collection) is distinct from (excluded.max_running, excluded.per_collection)
+   and not l.by_hand
 
 -- name: publish
 insert into job_type as t (name, queue_name, priority, max_attempts, gates, limit_name, dedupe, parameters, required,

@@ -9,6 +9,7 @@ import dramatiq
 import pytest
 
 from jobbko import settings, store
+from jobbko.store import queue
 from jobbko.testing.worker import until, working
 from tests.engine.conftest import all_are, statuses
 
@@ -209,3 +210,52 @@ def test_a_limit_holds_over_all_workers(broker, threads):
         until(lambda: len(most) == 40, timeout=20)
 
     assert max(most) == min(2, threads)
+
+
+def test_one_collection_may_run_only_so_many_at_once_and_the_others_go_on(broker):
+    ids = [str(uuid.uuid4()) for _ in range(3)]
+    for id in ids:
+        store.run("insert into nodes (id, kind) values (%(id)s, 'collection')", id=id)
+    running, most, lock = dict.fromkeys(ids, 0), dict.fromkeys(ids, 0), threading.Lock()
+    together = [0]
+
+    @dramatiq.actor(max_running_per_collection=1)
+    def work(owner):
+        with lock:
+            running[owner] += 1
+            most[owner] = max(most[owner], running[owner])
+            together[0] = max(together[0], sum(running.values()))
+        threading.Event().wait(0.02)
+        with lock:
+            running[owner] -= 1
+
+    for id in ids:
+        broker.enqueue_many(work.message_with_options(args=(id,), collection=id) for _ in range(15))
+    with working(broker, threads=6):
+        until(lambda: all_are("completed"), timeout=20)
+
+    assert set(most.values()) == {1}
+    assert together[0] == 3
+
+
+def test_one_job_beside_fifty_thousand_of_another_collection_starts_within_two_claims(broker):
+    big, small = str(uuid.uuid4()), str(uuid.uuid4())
+    for id in (big, small):
+        store.run("insert into nodes (id, kind) values (%(id)s, 'collection')", id=id)
+
+    @dramatiq.actor
+    def work():
+        pass
+
+    broker.job_types.publish()
+    add = (
+        "insert into job_queue (job_type, collection_node_id) select 'work', %(id)s from generate_series(1, %(count)s)"
+    )
+    store.run(add, id=big, count=50_000)
+    served, claimed = None, []
+    turn = queue.turn([], [], [], ["work"], 8, big, 30, served, False)
+    store.run(add, id=small, count=1)
+    for _ in range(2):
+        turn = queue.turn([], [], [], ["work"], 8, big, 30, turn.served, False)
+        claimed += [job.collection for job in turn.jobs]
+    assert small in claimed

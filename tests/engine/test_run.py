@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import uuid
 
 import dramatiq
+import psycopg2
 import pytest
 from dramatiq.results import ResultFailure
 
@@ -242,3 +244,29 @@ def test_progress_is_written_now_and_then_and_at_the_end(broker):
     assert writes[-1] == 100
     assert len(writes) < 10
     assert store.value("select progress from job_queue") is None
+
+
+def test_who_wants_to_hear_what_becomes_of_a_job_hears_it(broker, database):
+    @dramatiq.actor(max_attempts=1)
+    def work(n):
+        if n == 2:
+            raise ValueError
+
+    listener = psycopg2.connect(database)
+    listener.autocommit = True
+    listener.cursor().execute("listen jobbko_events")
+    for n in (1, 2):
+        work.send_with_options(args=(n,), tell=True)
+    work.send(3)
+    with working(broker, threads=1):
+        until(lambda: sorted(statuses()) == ["completed", "completed", "error"])
+    listener.cursor().execute("select 1")
+    heard = [json.loads(note.payload) for note in listener.notifies]
+    listener.close()
+    first, second, _ = rows()
+    assert [(said["id"], said["status"]) for said in heard] == [
+        (first.id, "running"),
+        (first.id, "completed"),
+        (second.id, "running"),
+        (second.id, "error"),
+    ]

@@ -12,8 +12,9 @@ create type job_status as enum ('pending', 'running', 'completed', 'error', 'ret
 
 -- How many jobs of one name may run at once, over all workers. Several job types may share a name.
 create table job_limit (
-    name        text collate "C" primary key,
-    max_running integer not null check (max_running >= 0)
+    name           text collate "C" primary key,
+    max_running    integer not null check (max_running >= 0),
+    per_collection integer check (per_collection >= 0)  -- and of one collection
 );
 
 -- What the workers have published about the jobs that they know; supplies defaults and checks to every way in.
@@ -115,6 +116,7 @@ create table job_queue (
     parent_id          uuid,
     step               smallint    not null default 1,
     in_flow            boolean     not null default false,  -- a step that was written down in an explicit flow
+    tell               boolean     not null default false,  -- notify jobbko_events of each change of its status
     barrier            uuid,       -- the fan-in that waits for this job's branch
     branch             uuid,       -- the last step of that branch
     worker             uuid,
@@ -194,6 +196,17 @@ begin
 end $$;
 
 create trigger job_bell after insert on job_queue for each statement execute function job_bell();
+
+-- Whoever sent a job with `tell` hears what becomes of it: {"id": …, "job_type": …, "status": …} on jobbko_events.
+create function job_tell() returns trigger language plpgsql as $$
+begin
+    perform pg_notify('jobbko_events',
+                      json_build_object('id', new.id, 'job_type', new.job_type, 'status', new.status)::text);
+    return null;
+end $$;
+
+create trigger job_tell after update of state on job_queue for each row
+    when (new.tell and new.status is distinct from old.status) execute function job_tell();
 
 -- A person's or an application's INSERT: fill in what the job type says, refuse what could never run.
 create function job_insert() returns trigger language plpgsql as $$

@@ -3,7 +3,7 @@
 -- The next place at or after (p, l, t, c) in the order of the index job_ready that this worker may take from:
 -- a closed lane and a type that is not open are stepped over with one probe each.
 create function job_next_place(inout p integer, inout l text, inout t text, inout c uuid, shut text[], open text[],
-                               paused uuid[])
+                               paused uuid[], sated text[])
 language plpgsql stable as $$
 declare
     last_text constant text := U&'\+10FFFF';
@@ -21,7 +21,7 @@ begin
             t := last_text; c := last_uuid;
         elsif t <> all (open) then
             c := last_uuid;
-        elsif c <> all (paused) then
+        elsif c <> all (paused) and (sated = '{}' or t || ':' || c <> all (sated)) then
             exit;
         end if;
     end loop;
@@ -39,6 +39,9 @@ declare
     shut text[] := '{}';
     halfopen text[] := '{}';  -- gates that let one job through, to try
     paused uuid[] := '{}';    -- collections
+    sated text[] := '{}';     -- "type:collection" that has as many running as one collection may
+    here jsonb := '{}';       -- "limit:collection" → how many more of it may run
+    mine text;
     open text[] := types;
     limits text[];
     room jsonb := '{}';      -- limit name → how many more may run
@@ -78,10 +81,20 @@ begin
           from job_type where limit_name is not null and name = any (types);
         select coalesce(array_agg(name), '{}') into open from unnest(open) name
          where limit_of ->> name is null or (room ->> (limit_of ->> name))::integer > 0;
+        if exists (select from job_limit where per_collection is not null) then
+            select coalesce(jsonb_object_agg(m.name || ':' || r.collection_node_id, m.per_collection - r.running), '{}'),
+                   coalesce(array_agg(r.job_type || ':' || r.collection_node_id)
+                            filter (where m.per_collection <= r.running), '{}')
+              into here, sated
+              from (select k.limit_name, t.name as job_type, j.collection_node_id, count(*) as running
+                      from job_queue j join job_type k on k.name = j.job_type join job_type t on t.limit_name = k.limit_name
+                     where j.state = 'consumed' group by 1, 2, 3) r
+              join job_limit m on m.name = r.limit_name and m.per_collection is not null;
+        end if;
     end if;
 
     while want > 0 loop
-        select * into p, l, t, c from job_next_place(level, '', '', nil, shut, open, paused);
+        select * into p, l, t, c from job_next_place(level, '', '', nil, shut, open, paused, sated);
         exit when p is null;
         level := p;
         ls := '{}'; ts := '{}'; cs := '{}';
@@ -89,16 +102,16 @@ begin
         if after is null then
             after := array['', '', nil::text];
         end if;
-        select * into p, l, t, c from job_next_place(level, after[1], after[2], after[3]::uuid, shut, open, paused);
+        select * into p, l, t, c from job_next_place(level, after[1], after[2], after[3]::uuid, shut, open, paused, sated);
         while p = level and cardinality(ts) < want loop
             ls := ls || l; ts := ts || t; cs := cs || c;
-            select * into p, l, t, c from job_next_place(p, l, t, c, shut, open, paused);
+            select * into p, l, t, c from job_next_place(p, l, t, c, shut, open, paused, sated);
         end loop;
         if cardinality(ts) < want and after[2] <> '' then
-            select * into p, l, t, c from job_next_place(level, '', '', nil, shut, open, paused);
+            select * into p, l, t, c from job_next_place(level, '', '', nil, shut, open, paused, sated);
             while p = level and cardinality(ts) < want and (l, t, c) <= (after[1], after[2], after[3]::uuid) loop
                 ls := ls || l; ts := ts || t; cs := cs || c;
-                select * into p, l, t, c from job_next_place(p, l, t, c, shut, open, paused);
+                select * into p, l, t, c from job_next_place(p, l, t, c, shut, open, paused, sated);
             end loop;
         end if;
 
@@ -110,6 +123,13 @@ begin
             trying := case when halfopen <> '{}' then string_to_array(ls[i], '+') else '{}' end;
             continue when take <= 0 or trying && shut;
             if trying && halfopen then take := 1; end if;
+            mine := (limit_of ->> ts[i]) || ':' || cs[i];
+            take := least(take, coalesce((here ->> mine)::integer,
+                                         (select per_collection from job_limit where name = limit_of ->> ts[i]), take));
+            if take <= 0 then
+                sated := sated || (ts[i] || ':' || cs[i]);
+                continue;
+            end if;
             select array_agg(picked.ctid) into found_rows from (
                 select j.ctid from job_queue j
                  where j.state = 'queued' and j.due and (-j.priority) = level
@@ -126,13 +146,15 @@ begin
                 shut := shut || array(select unnest(trying) intersect select unnest(halfopen));
             end if;
             if limit_of ? ts[i] then
+                here := here || jsonb_build_object(mine, coalesce((here ->> mine)::integer, (
+                    select per_collection from job_limit where name = limit_of ->> ts[i])) - cardinality(found_rows));
                 room := jsonb_set(room, array[limit_of ->> ts[i]],
                                   to_jsonb((room ->> (limit_of ->> ts[i]))::integer - cardinality(found_rows)));
             end if;
         end loop;
         -- Nothing more to be had at this priority, or others are taking it just now: on to the next.
         if want = before then
-            select * into p, l, t, c from job_next_place(level, last_text, last_text, last_uuid, shut, open, paused);
+            select * into p, l, t, c from job_next_place(level, last_text, last_text, last_uuid, shut, open, paused, sated);
             exit when p is null;
             level := p;
         end if;

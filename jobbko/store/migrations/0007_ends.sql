@@ -75,17 +75,17 @@ begin
     return query
     insert into job_queue as q (
         id, collection_node_id, job_type, payload, args, options, priority, max_attempts, gates, lane, scheduled_for, due,
-        held, queue_name, subject, flow_id, parent_id, step, in_flow, barrier, branch, created_at)
+        held, queue_name, subject, flow_id, parent_id, step, in_flow, barrier, branch, tell, created_at)
     select j.id, coalesce(j.collection, '00000000-0000-0000-0000-000000000001'), j.job_type, j.payload, j.args, j.options,
            j.priority, j.max_attempts, coalesce(j.gates, '{}'), coalesce(array_to_string(j.gates, '+'), ''),
            clock.at + coalesce(j.delay, 0) * interval '1 second', coalesce(j.delay, 0) <= 0 and not hold.held, hold.held,
            j.queue_name, j.subject, coalesce(j.flow_id, j.id), j.parent_id, coalesce(j.step, 1),
-           coalesce(j.in_flow, false), j.barrier, j.branch, clock.at
+           coalesce(j.in_flow, false), j.barrier, j.branch, coalesce(j.tell, false), clock.at
       from (select clock_timestamp() at) clock,
            jsonb_to_recordset(jobs) as j (
                id uuid, collection uuid, job_type text, payload jsonb, args jsonb, options jsonb, priority smallint,
                max_attempts smallint, gates text[], delay double precision, queue_name text, subject text, flow_id uuid,
-               parent_id uuid, step smallint, in_flow boolean, barrier uuid, branch uuid),
+               parent_id uuid, step smallint, in_flow boolean, barrier uuid, branch uuid, tell boolean),
            lateral (select j.subject is not null
                            and exists (select from job_hold h where h.subject = j.subject) held) hold
      where parents is null or j.parent_id = any (parents)
@@ -110,11 +110,12 @@ begin
                    id uuid, collection uuid, job_type text, payload jsonb, args jsonb, options jsonb, priority smallint,
                    max_attempts smallint, gates text[], delay double precision, queue_name text, dedupe boolean,
                    following text, dedupe_key text, until_done boolean, rank smallint, debounce boolean, subject text,
-                   flow_id uuid, parent_id uuid, step smallint, in_flow boolean, barrier uuid, branch uuid))
+                   flow_id uuid, parent_id uuid, step smallint, in_flow boolean, barrier uuid, branch uuid,
+                   tell boolean))
                with ordinality j (
                    id, collection, job_type, payload, args, options, priority, max_attempts, gates, delay, queue_name,
                    dedupe, following, dedupe_key, until_done, rank, debounce, subject, flow_id, parent_id, step, in_flow,
-                   barrier, branch, n),
+                   barrier, branch, tell, n),
                (select clock_timestamp() at) clock
          where parents is null or j.parent_id = any (parents)
     ),
@@ -129,12 +130,12 @@ begin
     insert into job_queue as q (
         id, collection_node_id, job_type, payload, args, options, priority, max_attempts, gates, lane, scheduled_for, due,
         held, queue_name, dedupe_key, until_done, rank, subject, flow_id, parent_id, step, in_flow, barrier, branch,
-        created_at)
+        tell, created_at)
     select j.id, j.owner, j.job_type, j.payload, j.args, j.options, j.priority, j.max_attempts, coalesce(j.gates, '{}'),
            coalesce(array_to_string(j.gates, '+'), ''), j.at + coalesce(j.delay, 0) * interval '1 second',
            coalesce(j.delay, 0) <= 0 and not j.held, j.held, j.queue_name, j.key, coalesce(j.until_done, false), coalesce(j.rank, 0), j.subject,
            coalesce(j.flow_id, j.id), j.parent_id, coalesce(j.step, 1), coalesce(j.in_flow, false),
-           j.barrier, j.branch, j.at
+           j.barrier, j.branch, coalesce(j.tell, false), j.at
       from chosen j
      where not exists (select from job_queue same where same.id = j.id)
        and not (coalesce(j.until_done, false) and exists (
