@@ -74,6 +74,17 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Flow:
+    """id: that of its first job; counts: jobs by status."""
+
+    id: str
+    job_type: str
+    created_at: datetime
+    jobs: int
+    counts: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
 class Worker:
     id: str
     host: str
@@ -146,6 +157,21 @@ def attempts(id: str) -> list[Attempt]:
 def flow(flow_id: str) -> list[Step]:
     """The jobs of one flow, the first step first; at most 200."""
     return store.many(Step, sql["flow"], flow_id=flow_id)
+
+
+def flows(limit: int = 20) -> list[Flow]:
+    """Those of more than one job, the latest first."""
+    return store.many(Flow, sql["flows"], limit=limit)
+
+
+def cancel_flow(flow: str) -> int:
+    """Cancel what is left of it; how many jobs that were."""
+    return int(store.value(sql["cancel_flow"], flow=flow))
+
+
+def retry_flow(flow: str) -> int:
+    """Put back its dead and cancelled steps; how many those were."""
+    return int(store.value(sql["retry_flow"], flow=flow))
 
 
 def retry(id: str) -> bool:

@@ -98,3 +98,28 @@ select l.name, l.max_running, l.by_hand,
 -- name: set_limit
 update job_limit set max_running = coalesce(%(most)s::integer, max_running), by_hand = %(most)s::integer is not null
  where name = %(name)s
+
+-- name: flows
+-- The latest flows of more than one job: found by their later steps, which alone are in the index job_flow.
+with latest as (
+    select flow_id, max(seq) as seq
+      from (select flow_id, seq from job_queue where parent_id is not null order by seq desc limit 5000) steps
+     group by flow_id order by seq desc limit %(limit)s
+)
+select l.flow_id as id, first.job_type, first.created_at, count(*) as jobs,
+       jsonb_build_object(
+           'pending', count(*) filter (where j.status = 'pending'), 'running', count(*) filter (where j.status = 'running'),
+           'completed', count(*) filter (where j.status = 'completed'), 'error', count(*) filter (where j.status = 'error'),
+           'retry', count(*) filter (where j.status = 'retry'),
+           'cancelled', count(*) filter (where j.status = 'cancelled')) as counts
+  from latest l
+  join job_queue j on j.flow_id = l.flow_id and j.parent_id is not null or j.id = l.flow_id
+  join job_queue first on first.id = l.flow_id
+ group by l.flow_id, l.seq, first.job_type, first.created_at
+ order by l.seq desc
+
+-- name: cancel_flow
+select cancel_flow(%(flow)s)
+
+-- name: retry_flow
+select retry_flow(%(flow)s)

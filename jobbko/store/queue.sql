@@ -91,7 +91,8 @@ select pg_notify('jobbko', '')
 
 -- name: unfinished
 select count(*) from job_queue
- where (%(queue)s::text is null or queue_name = %(queue)s) and (state = 'consumed' or state = 'queued' and due)
+ where (%(queue)s::text is null or queue_name = %(queue)s) 
+   and (state = 'consumed' or state = 'queued' and not held and (due or scheduled_for <= clock_timestamp()))
 
 -- name: flush
 delete from job_queue where (%(queue)s::text is null or queue_name = %(queue)s) and state = 'queued'

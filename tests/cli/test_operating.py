@@ -9,6 +9,7 @@ import pytest
 
 from broker import broker
 from jobbko import store
+from jobbko.store import queue
 from tests.cli.conftest import die
 
 
@@ -163,3 +164,36 @@ def test_purge_deletes_what_is_old_enough_and_says_what_it_would(run, dead):
 def test_a_wrong_age_is_a_usage_error(complaint):
     assert "days and weeks" in complaint("purge", "--completed-older-than", "a week", code=2)
     assert "'7' has no unit; write 7d" in complaint("purge", "--completed-older-than", "7", code=2)
+
+
+@pytest.fixture
+def flow(database):
+    """A scan that was followed by two jobs, one of which is dead."""
+    broker.job_types.publish()
+    first, second, third = (str(uuid.uuid4()) for _ in range(3))
+    row = {"job_type": "audio_analysis", "payload": {"track_id": "x"}, "priority": 5, "max_attempts": 5,
+           "queue_name": "default"}  # fmt: skip
+    steps = [{**row, "id": id, "parent_id": first, "flow_id": first, "step": 2} for id in (second, third)]
+    queue.add([{**row, "id": first, "job_type": "filesystem_rescan", "payload": {}}, *steps])
+    die(second, "no such file")
+    return first, second, third
+
+
+def test_flows_are_listed_with_what_their_jobs_are(run, flow):
+    said = run("flows")
+    assert flow[0][:8] in said
+    assert "filesystem_rescan" in said
+    (found,) = json.loads(run("flows", "--json"))["flows"]
+    assert found["jobs"] == 3
+    assert {name: count for name, count in found["counts"].items() if count} == {"pending": 2, "error": 1}
+
+
+def test_a_flow_goes_on_or_is_cancelled_by_the_id_of_any_of_its_jobs(run, complaint, flow):
+    assert "1 jobs wait again" in run("flows", flow[1][:8], "--retry")
+    assert "nothing to put back" in complaint("flows", flow[1][:8], "--retry")
+    assert "3 jobs are cancelled" in run("flows", flow[2], "--cancel")
+    assert [step["status"] for step in json.loads(run("flows", flow[0], "--json"))["jobs"]] == ["cancelled"] * 3
+
+
+def test_flows_of_an_empty_queue_says_so(run):
+    assert "There are no flows" in run("flows")

@@ -197,17 +197,6 @@ end $$;
 
 create trigger job_bell after insert on job_queue for each statement execute function job_bell();
 
--- Whoever sent a job with `tell` hears what becomes of it: {"id": …, "job_type": …, "status": …} on jobbko_events.
-create function job_tell() returns trigger language plpgsql as $$
-begin
-    perform pg_notify('jobbko_events',
-                      json_build_object('id', new.id, 'job_type', new.job_type, 'status', new.status)::text);
-    return null;
-end $$;
-
-create trigger job_tell after update of state on job_queue for each row
-    when (new.tell and new.status is distinct from old.status) execute function job_tell();
-
 -- A person's or an application's INSERT: fill in what the job type says, refuse what could never run.
 create function job_insert() returns trigger language plpgsql as $$
 declare

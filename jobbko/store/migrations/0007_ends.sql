@@ -164,3 +164,14 @@ begin
      where exists (select from chosen j where j.owner = q.collection_node_id and j.key = q.dedupe_key and j.debounce)
     returning q.id;
 end $$;
+
+-- Whoever sent a job with `tell` hears what becomes of it: {"id": …, "job_type": …, "status": …} on jobbko_events.
+create function job_tell() returns trigger language plpgsql as $$
+begin
+    perform pg_notify('jobbko_events',
+                      json_build_object('id', new.id, 'job_type', new.job_type, 'status', new.status)::text);
+    return null;
+end $$;
+
+create trigger job_tell after update of state on job_queue for each row
+    when (new.tell and new.status is distinct from old.status) execute function job_tell();
