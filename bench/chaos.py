@@ -123,7 +123,7 @@ def main() -> None:
         pool.close()
     for name, value in found.items():
         print(f"{name:28} {value}")
-    ok = found["most_in_a_second"] <= 1 and found["most_running"] <= 3 and found["effects_wrong"] == 0
+    ok = found["most_in_ten_seconds"] <= 11 and found["most_running"] <= 3 and found["effects_wrong"] == 0
     print("holds" if ok else "DOES NOT HOLD")
     if options.json:
         print(json.dumps(found))
@@ -140,12 +140,13 @@ def limits(workers: int, seconds: float) -> dict[str, float]:
         wait(seconds, herded)
     service.shutdown()
     gaps = [later - earlier for earlier, later in zip(service.asked, service.asked[1:], strict=False)]
+    in_ten = [sum(at <= later < at + 10 for later in service.asked) for at in service.asked]
     store.run("delete from job_queue where lease_until is null")
     return {
         "workers_killed": herded.killed,
         "requests": len(service.asked),
-        # A tenth of a second for the way from the moment that was taken to the service's clock.
-        "most_in_a_second": 1 if all(gap > 0.9 for gap in gaps) else 1 + max(sum(1 for gap in gaps if gap <= 0.9), 0),
+        # 1 a second: 10 in ten seconds, and one more where a request came late and the next one did not.
+        "most_in_ten_seconds": max(in_ten),
         "smallest_gap_s": round(min(gaps), 3),
         "limited_jobs": service.few,
         "most_running": service.most_open,

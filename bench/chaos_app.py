@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 
 import dramatiq
 
@@ -28,6 +29,8 @@ def few(n: int) -> None:
 
 @dramatiq.actor(max_attempts=1000)
 def effect(n: int) -> None:
+    time.sleep(0.05)
     with completion() as done:
         store.run("insert into effect (n) values (%(n)s)", n=n)
+        time.sleep(0.05)  # long enough to be killed here, too
         done.result = n

@@ -19,7 +19,7 @@ from jobbko.store import jobs
 )
 @as_json
 def command(id: str | None, cancelled: bool, retried: bool, limit: int, as_json: bool) -> None:
-    """List flows with their jobs by status. With the ID of any of its jobs: show one, cancel its rest, go on with it."""
+    """List flows with their jobs by status. With the ID of one of its jobs: show it, cancel its rest, go on with it."""
     if id is None:
         if cancelled or retried:
             raise click.UsageError("Give the ID of the flow to cancel or to go on with.")

@@ -308,3 +308,65 @@ def test_an_announcement_that_fails_harms_nothing(database, monkeypatch, caplog)
     assert said.wait(5)
     until(lambda: "could not be announced" in caplog.text)
     assert gates.to_announce() == []
+
+
+def test_a_refund_neither_adds_to_the_failures_that_counted_nor_forgets_them(broker, service):
+    # karakeep-app/karakeep#2303
+    service.answer = Charged("content", "no")
+    service.ask.send(1)
+    with working(broker):
+        until(lambda: rows()[0].attempts == 1)
+        service.answer = Throttled("llm")
+        store.run("select run_job_now(id) from job_queue")
+        until(lambda: closed() == [("llm", "outage")] and "running" not in statuses())
+    assert rows()[0].attempts == 1
+    assert rows()[0].status == "retry"
+
+
+def test_a_service_that_is_away_for_long_makes_few_requests_and_one_event_for_each_trial(broker, service):
+    # immich-app/immich#15134: 4,500 errors in half an hour; #2646, #5888: jobs "done" unprocessed.
+    service.answer = Throttled("llm")
+    broker.enqueue_many(service.ask.message(n) for n in range(500))
+    with working(broker, threads=4):
+        until(lambda: closed() == [("llm", "outage")] and "running" not in statuses())
+        first = len(service.asked)
+        for _ in range(3):
+            asked = len(service.asked)
+            time_is_up()
+            until(lambda asked=asked: len(service.asked) > asked and "running" not in statuses())
+    assert first <= 4
+    assert len(service.asked) == first + 3
+    assert [event.event for event in gates.events("llm")].count("closed") == 4
+    assert all(row.status == "pending" for row in rows())
+
+
+def test_out_of_credit_marks_nothing_as_done(broker, service):
+    # clusterzx/paperless-ai#818
+    service.answer = GateClosed("llm", "credit")
+    broker.enqueue_many(service.ask.message(n) for n in range(5))
+    with working(broker, threads=1):
+        until(lambda: closed() == [("llm", "credit")] and "running" not in statuses())
+    assert statuses() == ["pending"] * 5
+    assert all(row.result is None for row in rows())
+
+
+def test_an_image_that_is_too_large_is_charged_and_dies(broker, service):
+    # anthropics/claude-code#10138: retried for ever as an outage.
+    service.answer = Charged("image", "5,400,000 bytes are more than the service takes")
+    service.ask.send_with_options(args=(1,), max_attempts=1)
+    with working(broker):
+        until(lambda: statuses() == ["error"])
+    assert closed() == []
+    assert failures() == [(1, "dead", "image")]
+
+
+def test_with_nothing_to_do_nobody_is_asked(broker, service):
+    # clusterzx/paperless-ai#781: a test prompt on a schedule. A trial is a job that waits, never a request of its own.
+    gates.pause("other")
+    store.rows("select gate_close('llm', 'outage', null, null, 'x', null)")
+    with working(broker):
+        time_is_up()
+        service.local.send(1)
+        until(lambda: service.asked == ["local 1"])
+    assert closed() == [("llm", "outage"), ("other", "manual")]
+    assert service.asked == ["local 1"]
