@@ -42,8 +42,8 @@ def main() -> NoReturn:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         cli(standalone_mode=False)
-    except click.exceptions.Abort:
-        _fail("Interrupted.", 130)
+    except click.exceptions.Abort as error:
+        _fail(" ".join(("Interrupted.", *map(str, error.args))), 130)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)

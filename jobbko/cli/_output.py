@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 import json
 import sys
+import textwrap
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 import click
 from rich.console import Console
+from rich.markup import escape
 
 #: A person's terminal; plain text and 120 columns where there is none.
 console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
@@ -19,6 +21,16 @@ console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
 def say(text: str) -> None:
     """Free text: the terminal breaks its lines, so that a path can be copied whole."""
     console.print(text, soft_wrap=True)
+
+
+def hanging(lead: str, text: str, indent: int) -> None:
+    """The text after its lead (markup); what does not fit goes on below, so many columns in. Words stay whole."""
+    lines = [
+        part
+        for line in text.splitlines()
+        for part in textwrap.wrap(line, max(20, console.width - indent), break_long_words=False, break_on_hyphens=False)
+    ]
+    say(lead + f"\n{'':{indent}}".join(map(escape, lines)))
 
 
 COLOURS = {

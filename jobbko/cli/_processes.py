@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -32,6 +33,14 @@ def worker_command(threads: int, processes: int = 1) -> list[str]:
         *("--path", _INSTALLED, "--processes", str(processes), "--threads", str(threads)),
         *("--worker-shutdown-timeout", "600000", "--worker-fork-timeout", "5000"),
     ]
+
+
+def ourselves() -> str:
+    """How the running command was called, so that what we tell somebody to type works where she is."""
+    called = sys.argv[0]
+    if Path(called).name != "jobbko" or shutil.which("jobbko") == os.path.abspath(called):
+        return "jobbko"
+    return called
 
 
 def scheduler_command() -> list[str]:

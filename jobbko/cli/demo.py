@@ -13,14 +13,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from rich.markup import escape
 
 from jobbko import settings
+from jobbko.cli._following import follow
 from jobbko.cli._output import say
-from jobbko.cli._processes import SomeWorker, running, scheduler_command
+from jobbko.cli._processes import SomeWorker, ourselves, running, scheduler_command
+from jobbko.cli._tracks import FIRST, show
 from jobbko.cli.migrate import publish
-from jobbko.cli.scan import follow, send, show
+from jobbko.cli.scan import send
 from jobbko.errors import UserError
-from jobbko.store import library, migrate, pool
+from jobbko.store import embedded, installation, library, migrate, pool
 
 if TYPE_CHECKING:
     from jobbko.demo.samples import Sample
@@ -34,13 +37,14 @@ TEMPO_TOLERANCE = 0.04
     "--music", envvar="MUSIC", type=click.Path(path_type=Path), help="Your own folder instead of the samples."
 )
 @click.option("--once", envvar="DEMO_ONCE", is_flag=True, help="End after the table; exit code 1 if anything is wrong.")
-def command(music: Path | None, once: bool) -> None:
+@click.option("--all", "everything", is_flag=True, help=f"Show all tracks, not only the first {FIRST}.")
+def command(music: Path | None, once: bool, everything: bool) -> None:
     """Database, worker, scheduler, and a music folder through the queue: scan, measure, covers."""
     if music is not None and not music.is_dir():
         raise UserError(f"MUSIC={music} is not a folder that can be read.")
     if settings.DATABASE_URL:
         say("Using DATABASE_URL.")
-    else:
+    elif not embedded.is_running():
         say(f"Starting the embedded Postgres in {settings.data_dir()} …")
     pool.database_url()
     migrate.migrate()
@@ -55,11 +59,11 @@ def command(music: Path | None, once: bool) -> None:
         scan_id = send(music)
         result = follow(scan_id, worker)
         collection = result["roots"][0]["collection"]
-        show(result, collection)
+        show(result, collection, everything)
         wrong = _wrong(collection, truth)
         for line in wrong:
             say(f"[red]{line}[/]")
-        _where_to_look(scan_id, log)
+        _where_to_look(scan_id, log, once)
         if once:
             sys.exit(1 if wrong else 0)
         say("The worker and the scheduler go on; Ctrl-C ends them.")
@@ -111,12 +115,19 @@ def same_tempo(measured: float, true: float) -> bool:
     return any(abs(math.log2(measured * factor / true)) <= math.log2(1 + TEMPO_TOLERANCE) for factor in (0.5, 1, 2))
 
 
-def _where_to_look(scan_id: str, log: Path) -> None:
-    say(
-        f"\n[bold]Where to look next[/]\n"
-        f"  jobbko jobs               what went through the queue\n"
-        f"  jobbko show {scan_id[:8]}      the scan, its attempts and its flow\n"
-        f"  jobbko scan ~/Music       your own music\n"
-        f"  {pool.database_url()!r} for psql: select * from job_queue where status = 'error'\n"
-        f"  {os.fspath(log)}   what the worker and the scheduler said"
-    )
+def _where_to_look(scan_id: str, log: Path, once: bool) -> None:
+    us = ourselves()
+    say("\n[bold]Where to look next[/]")
+    for line, what in (
+        (f"{us} jobs", "what went through the queue"),
+        (f"{us} show {scan_id[:8]}", "the scan, its attempts and its flow"),
+        (f"{us} scan ~/Music", "your own music"),
+        (os.fspath(log), "what the worker and the scheduler said"),
+    ):
+        say(f"  {escape(line):<{len(us) + 16}}  {what}")
+    if settings.DATABASE_URL:
+        say("  psql \"$DATABASE_URL\" -c 'table job_queue'")
+    elif once:
+        say(f"The database stops now. `{us} up` keeps it running, and `{us} url` says where it is, for psql.")
+    else:
+        say(f"  {installation.psql()} '{pool.database_url()}' -c 'table job_queue'\n")

@@ -5,6 +5,7 @@ It is durable, has the database `jobbko`, no TCP port, and trusts whoever can en
 
 from __future__ import annotations
 
+import fcntl
 import os
 from pathlib import Path
 
@@ -26,6 +27,21 @@ def url() -> str:
         server = cluster.Cluster(folder, cluster.prepared(folder), linger=settings.EMBEDDED_LINGER)
         _join(folder)
         return _running(server)
+
+
+def is_running() -> bool:
+    """Whether somebody has started it already. Nothing is made or started to find that out."""
+    try:
+        lock = os.open(settings.data_dir() / "postgres" / "keeper.lock", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(lock)
+    return False
 
 
 def _join(folder: Path) -> None:

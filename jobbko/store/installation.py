@@ -90,6 +90,11 @@ def packaged() -> Path:
     )
 
 
+def psql() -> str:
+    """The one that people have, else the one that comes with the package."""
+    return shutil.which("psql") or str(packaged() / "bin" / "psql")
+
+
 def account(folder: Path) -> Account | None:
     if os.geteuid() != 0:
         return None

@@ -12,11 +12,13 @@ sql = store.queries("library.sql")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """seconds: length; energy: 0 to 1; lufs: integrated loudness; cover: where the picture came from."""
+    """seconds: length; energy: 0 to 1; lufs: integrated loudness; cover: where the picture came from; partial: less
+    could be decoded than the file promised."""
 
     id: str
     path: str
     state: str
+    missing_since: datetime | None
     title: str
     artist: str
     album: str | None
@@ -27,12 +29,16 @@ class Row:
     lufs: float | None
     status: str | None
     reason: str | None
+    partial: bool | None
     cover: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
+    """Jobs: measurements and covers that are not done, those of both that run or could run now, those put off."""
+
     to_measure: int
+    to_cover: int
     unfinished: int
     later: int
     next_at: datetime | None

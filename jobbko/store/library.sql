@@ -1,10 +1,11 @@
 -- The music library as a person looks at it.
 
 -- name: listing
-select t.id, t.path_text as path, t.state, t.title, t.artist_credit as artist, a.title as album,
+select t.id, t.path_text as path, t.state, t.missing_since, t.title, t.artist_credit as artist, a.title as album,
        coalesce(f.decoded_seconds, t.duration_ms / 1000.0)::float8 as seconds,
        f.bpm::float8 as bpm, f.key_name as key, f.energy::float8 as energy, f.lufs::float8 as lufs,
-       f.status, nullif(concat_ws('; ', nullif(f.reason, ''), nullif(t.tag_error, '')), '') as reason,
+       f.status, nullif(concat_ws('; ', nullif(f.reason, ''), nullif(nullif(t.tag_error, ''), f.reason)), '') as reason,
+       f.partial,
        coalesce(own.source, whole.source) as cover
   from tracks t
   left join albums a on a.id = t.album_id
@@ -16,6 +17,7 @@ select t.id, t.path_text as path, t.state, t.title, t.artist_credit as artist, a
 
 -- name: progress
 select count(*) filter (where job_type = 'audio_analysis' and state in ('queued', 'consumed')) as to_measure,
+       count(*) filter (where job_type = 'artwork_download' and state in ('queued', 'consumed')) as to_cover,
        count(*) filter (where state = 'consumed' or state = 'queued' and due) as unfinished,
        count(*) filter (where state = 'queued' and not due) as later,
        min(scheduled_for) filter (where state = 'queued' and not due) as next_at,

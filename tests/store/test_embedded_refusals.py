@@ -96,6 +96,15 @@ def test_a_folder_that_may_not_be_written(place, monkeypatch):
     assert "Set JOBBKO_DATA_DIR to a folder that you may write, or set DATABASE_URL" in refusal()
 
 
+def test_asking_whether_it_runs_makes_and_starts_nothing(place):
+    assert not embedded.is_running()
+    assert list(place.iterdir()) == []
+
+    embedded.url()
+
+    assert embedded.is_running()
+
+
 def test_no_package_for_this_platform(place, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
 
