@@ -14,7 +14,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from jobbko import audio
-from jobbko.audio import decoding, features
+from jobbko.audio import decoding, features, impostors
 
 if TYPE_CHECKING:
     import numpy
@@ -33,6 +33,8 @@ def main(path: bytes, parent: int) -> None:
     started = time.process_time()
     decoded = decoding.decode(path)
     samples, facts = heal(decoded)
+    if facts.get("status") == "undecodable":
+        facts["reason"] = impostors.told(path) or facts["reason"]
     say(facts)
     if "status" not in facts:
         say(_measured(samples, decoded.lufs))

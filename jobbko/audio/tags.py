@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from jobbko.audio import bombs
+from jobbko.audio import bombs, impostors
 from jobbko.audio.folders import readable
 
 #: field: (ID3 frame, Vorbis comment, MP4 atom, APEv2 item, ASF attribute)
@@ -93,11 +93,13 @@ def read(path: bytes) -> Tags:
     name = readable(os.path.splitext(os.path.basename(path))[0])
     try:
         file = open_file(path)
-        return Tags(title=name, error="no tag format that is known here") if file is None else _tags(file, name)
+        if file is None:
+            return Tags(title=name, error=impostors.told(path) or "no tag format that is known here")
+        return _tags(file, name)
     except OSError:
         raise
     except Exception as error:  # a stranger's file may break the parser in any way; the row says which
-        return Tags(title=name, error=f"{type(error).__name__}: {error}"[:_LONGEST])
+        return Tags(title=name, error=impostors.told(path) or f"{type(error).__name__}: {error}"[:_LONGEST])
 
 
 def open_file(path: bytes) -> Any:
