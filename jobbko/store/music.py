@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from jobbko import store
+from jobbko.errors import Permanent
 from jobbko.store.cleaning import Jsonb
 
 sql = store.queries("music.sql")
@@ -119,6 +121,8 @@ class Artwork:
 
 
 def track(track_id: str) -> Track:
+    """Permanent, if that cannot be the id of a track."""
+    _check("track_id", track_id)
     return store.one(Track, sql["track"], track_id=track_id)
 
 
@@ -127,6 +131,8 @@ def track_at(collection: str, path: bytes) -> Track:
 
 
 def album(album_id: str) -> Album:
+    """Permanent, if that cannot be the id of an album."""
+    _check("album_id", album_id)
     return store.one(Album, sql["album"], album_id=album_id)
 
 
@@ -239,6 +245,13 @@ def set_lookup(
         status=status,
         ttl=ttl,
     )
+
+
+def _check(name: str, id: str) -> None:
+    try:
+        uuid.UUID(id)
+    except ValueError:
+        raise Permanent(f"{name} {id!r} is no id; ids look like 3f2b8c1e-9d41-4c7a-8e55-0b7f6a2d1c90") from None
 
 
 @dataclass(frozen=True, slots=True)

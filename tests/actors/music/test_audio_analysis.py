@@ -7,12 +7,13 @@ import uuid
 import pytest
 
 from actors.music import audio_analysis as job
+from actors.music.artwork_download import artwork_download
 from actors.music.audio_analysis import audio_analysis, unanalysed
 from actors.music.filesystem_rescan import filesystem_rescan
 from jobbko import audio, store
 from jobbko.audio import analysis, features
 from jobbko.demo.samples import SAMPLES
-from jobbko.errors import Missing, Throttled
+from jobbko.errors import Missing, Permanent, Throttled
 from jobbko.store import music, music_scan
 
 pytestmark = pytest.mark.usefixtures("tx")
@@ -223,3 +224,9 @@ def test_does_not_ask_for_missing_tracks(scanned, track):
     filesystem_rescan(root=str(scanned))
 
     assert tide.id not in list(unanalysed([tide.collection_node_id]))
+
+
+@pytest.mark.parametrize("job", [audio_analysis, artwork_download])
+def test_what_is_no_id_can_never_work_and_says_so(job):
+    with pytest.raises(Permanent, match=r"track_id '…' is no id; ids look like 3f2b8c1e-"):
+        job("…")
