@@ -10,12 +10,11 @@ from collections.abc import Callable, Iterator
 
 import click
 import psycopg2
-from rich.markup import escape
 
 from jobbko import settings
 from jobbko.cli import _health
 from jobbko.cli._finding import Finding
-from jobbko.cli._output import as_json, print_json, say
+from jobbko.cli._output import as_json, hanging, print_json
 from jobbko.errors import UserError
 from jobbko.store import jobs, migrate, pool
 
@@ -25,7 +24,9 @@ LITTLE_SPACE = 500 * 1024**2
 #: Seconds by which this machine's clock may differ from the server's.
 SKEW = 5.0
 
-MARKS = {"ok": "[green]ok[/]  ", "note": "[cyan]note[/]", "fault": "[red]FAULT[/]"}
+MARKS = {"ok": "[green]ok[/]   ", "note": "[cyan]note[/] ", "fault": "[red]FAULT[/]"}
+#: Columns before what is said: the mark, the subject, a blank after each.
+INDENT = 17
 
 
 @click.command()
@@ -37,9 +38,9 @@ def command(as_json: bool) -> None:
         print_json({"findings": findings})
     else:
         for finding in findings:
-            say(f"{MARKS[finding.state]} {finding.subject:<10} {escape(finding.said)}")
+            hanging(f"{MARKS[finding.state]} {finding.subject:<10} ", finding.said, INDENT)
             if finding.remedy:
-                say(f"     {'':<10} → {escape(finding.remedy)}")
+                hanging(f"{'':{INDENT}}→ ", finding.remedy, INDENT + 2)
     sys.exit(any(finding.state == "fault" for finding in findings))
 
 

@@ -8,7 +8,7 @@ import click
 from rich.markup import escape
 from rich.table import Table
 
-from jobbko.cli._output import ago, as_json, console, print_json, status
+from jobbko.cli._output import ago, as_json, console, print_json, say, status
 from jobbko.store import jobs
 
 
@@ -26,7 +26,7 @@ def command(id: str, as_json: bool) -> None:
     fields = Table(box=None, show_header=False, pad_edge=False)
     for name, said in (
         ("priority", job.priority),
-        ("attempt", f"{min(job.attempts + 1, job.max_attempts)} of {job.max_attempts}"),
+        ("attempt", f"{jobs.tries(job)} of {job.max_attempts}"),
         ("created", f"{job.created_at:%Y-%m-%d %H:%M:%S} ({ago(job.created_at)})"),
         ("scheduled", f"{job.scheduled_for:%Y-%m-%d %H:%M:%S}" if job.status in ("pending", "retry") else None),
         ("needs", ", ".join(job.gates)),
@@ -41,7 +41,8 @@ def command(id: str, as_json: bool) -> None:
             fields.add_row(f"[dim]{name}[/]", escape(str(said)))
     console.print(fields)
     if attempts:
-        table = Table(box=None, pad_edge=False, title="Attempts", title_justify="left")
+        say("\n[bold]Attempts[/]")
+        table = Table(box=None, pad_edge=False)
         for heading in ("#", "outcome", "class", "started", "took", "message"):
             table.add_column(heading)
         for each in attempts:
@@ -54,11 +55,11 @@ def command(id: str, as_json: bool) -> None:
                 "" if took is None else f"{took:.1f}s",
                 escape((each.message or "")[:300]),
             )
-        console.print("", table)
+        console.print(table)
         if attempts[-1].traceback:
-            console.print("", escape(attempts[-1].traceback.rstrip()))
+            say("\n" + escape(attempts[-1].traceback.rstrip()))
     if len(steps) > 1:
-        console.print("", "[bold]Flow[/]")
+        say("\n[bold]Flow[/]")
         for step in steps:
             mark = " ← this one" if step.id == job.id else ""
             console.print(f"{'  ' * step.step}{step.job_type} {step.id[:8]} {status(step.status)}{mark}")

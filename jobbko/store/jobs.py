@@ -136,6 +136,11 @@ def listing(status: str | None = None, job_type: str | None = None, limit: int =
     return store.many(Listed, sql["listing"], status=status, job_type=job_type, limit=limit)
 
 
+def tries(job: Listed) -> int:
+    """How often it was begun and that counts: those that failed, and the one that runs or ended well."""
+    return min(job.attempts + (job.status in ("running", "completed")), job.max_attempts)
+
+
 def counts() -> list[Count]:
     return store.many(Count, sql["counts"])
 

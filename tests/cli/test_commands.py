@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import uuid
 from pathlib import Path
 
 import pytest
 
 from jobbko import cli, store
-from jobbko.store import migrate
+from jobbko.store import migrate, queue
 
 
 def test_every_command_explains_itself(run):
@@ -36,13 +37,43 @@ def test_jobs_lists_and_counts(run, job):
     assert {each["status"]: each["jobs"] for each in found["counts"]} == {"error": 1, "pending": 2}
 
 
+def test_jobs_and_show_agree_on_how_often_a_job_was_tried(run, job):
+    running = "update job_queue set state = 'consumed', lease_token = id, started_at = now() where id = %(id)s"
+    store.run(running, id=job[1])
+    listed = {line.split()[0]: line.split()[3] for line in run("jobs").splitlines() if "/5" in line}
+    assert listed == {job[0][:8]: "1/5", job[1][:8]: "1/5", job[2][:8]: "0/5"}
+    for id, tries in zip(job, ("1 of 5", "1 of 5", "0 of 5"), strict=True):
+        assert f"attempt     {tries}" in run("show", id)
+
+
+def test_a_job_is_one_line_of_the_list_and_its_payload_is_told_shortly(run, job):
+    queue.add(
+        [
+            {"id": str(uuid.uuid4()), "job_type": "audio_analysis", "priority": 7, "max_attempts": 5,
+             "payload": {"track_id": "3f2b8c1e-9d41-4c7a-8e55-0b7f6a2d1c90"}, "queue_name": "default"}
+        ]
+    )  # fmt: skip
+    said = run("jobs")
+    assert "track_id=3f2b8c1e…\n" in "".join(f"{line.rstrip()}\n" for line in said.splitlines())
+    assert len(said.splitlines()) == 8  # a count with its heading, a blank line, a heading, four jobs … and none broken
+
+
+def test_jobs_of_a_status_that_none_has_says_so(run, job):
+    assert run("jobs", "--status", "cancelled").endswith("\nNone.\n")
+
+
+def test_headings_stand_at_the_left_and_alone(run, job):
+    lines = run("show", job[0]).splitlines()
+    assert "Attempts" in lines
+
+
 def test_jobs_of_an_empty_queue_says_what_to_do(run):
     assert "jobbko scan DIR" in run("jobs")
 
 
 def test_show_tells_all_about_a_job_by_the_beginning_of_its_id(run, job):
     said = run("show", job[0][:8])
-    for part in ("audio_analysis", "error", "attempt     2 of 5", "no such file", "content", "track-0"):
+    for part in ("audio_analysis", "error", "attempt     1 of 5", "no such file", "content", "track-0"):
         assert part in said
     assert json.loads(run("show", job[0], "--json"))["attempts"][0]["outcome"] == "dead"
 
@@ -103,6 +134,17 @@ def test_migrate_check_names_what_is_pending(run, monkeypatch):
     files = migrate._files()
     monkeypatch.setattr(migrate, "_files", lambda: {**files, "9999_newer.sql": "select 1"})
     assert run("migrate", "--check", code=1).startswith("Pending: 9999_newer.sql. Run `jobbko migrate`.")
+
+
+def test_url_is_where_the_database_is(run, database):
+    assert run("url") == f"{database}\n"
+    assert json.loads(run("url", "--json")) == {"url": database}
+
+
+def test_what_doctor_says_stands_in_one_column(run, monkeypatch, tmp_path):
+    monkeypatch.setattr("jobbko.settings.MUSIC_ROOTS", (tmp_path / "away", tmp_path))
+    columns = {len(line) - len(line[16:].lstrip()) for line in run("doctor", code=1).splitlines()}
+    assert columns == {17}
 
 
 def test_doctor_names_faults_and_remedies(run, monkeypatch, tmp_path):
