@@ -12,7 +12,7 @@ import dramatiq
 
 from jobbko import clients
 from jobbko.clients import notify
-from jobbko.engine import PostgresBroker, completion, gates, report
+from jobbko.engine import PostgresBroker, attempt, completion, gates, report
 from jobbko.engine.cron import Cron
 
 P = ParamSpec("P")
@@ -45,4 +45,4 @@ def actor(fn: Callable[P, R] | None = None, /, **options: Any) -> Any:
     return dramatiq.actor(fn, broker=broker, **options) if fn else dramatiq.actor(broker=broker, **options)
 
 
-__all__ = ["actor", "broker", "completion", "cron", "follows", "report"]
+__all__ = ["actor", "attempt", "broker", "completion", "cron", "follows", "report"]

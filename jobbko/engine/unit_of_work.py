@@ -122,6 +122,24 @@ def _finish(job: Job, result: Any) -> None:
         raise LeaseLost(f"{job.actor_name} {job.message_id} is not this worker's any more")
 
 
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """number: 1 for the first; of: with this one the job is dead."""
+
+    number: int
+    of: int
+
+    @property
+    def is_last(self) -> bool:
+        return self.number >= self.of
+
+
+def attempt() -> Attempt:
+    """Which attempt of the running job this is; the first of one outside a worker. Good for an idempotency key."""
+    job = threads.running()
+    return Attempt(1, 1) if job is None else Attempt(job.claimed.attempts + 1, job.claimed.max_attempts)
+
+
 #: Seconds between two writes of one job's progress.
 REPORT_EVERY = 0.5
 

@@ -259,3 +259,28 @@ def test_one_job_beside_fifty_thousand_of_another_collection_starts_within_two_c
         turn = queue.turn([], [], [], ["work"], 8, big, 30, turn.served, False)
         claimed += [job.collection for job in turn.jobs]
     assert small in claimed
+
+
+def test_a_limit_is_counted_from_live_leases_and_free_again_when_they_run_out(broker):
+    # rails/solid_queue#689, #761: no counter that could drift.
+    ran = []
+
+    @dramatiq.actor(max_running=1)
+    def work(n):
+        ran.append(n)
+
+    broker.job_types.publish()
+    work.send("left behind")
+    store.run(
+        "update job_queue set state = 'consumed', lease_token = gen_random_uuid(), started_at = clock_timestamp(),"
+        " lease_until = clock_timestamp() + interval '1.5 s', worker = gen_random_uuid()"
+    )
+    work.send("next")
+    with working(broker), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(settings, "LEASE", 0.3)
+        threading.Event().wait(0.5)
+        assert ran == []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(settings, "LEASE", 0.3)
+        with working(broker):
+            until(lambda: sorted(ran) == ["left behind", "next"], timeout=20)

@@ -11,7 +11,7 @@ import pytest
 from dramatiq.middleware import Retries as DramatiqRetries
 
 from jobbko import settings, store
-from jobbko.engine import PostgresBroker
+from jobbko.engine import PostgresBroker, attempt
 from jobbko.engine.retries import backoff
 from jobbko.errors import Charged, GateClosed, Missing, Permanent, Throttled
 from jobbko.store import queue
@@ -313,3 +313,18 @@ def test_a_running_job_can_be_cancelled_and_is_not_revived(broker, monkeypatch, 
         assert store.value("select cancel_job(%(id)s)", id=message.message_id) is True
         until(lambda: statuses() == ["cancelled"])
     assert queue.unfinished() == 0
+
+
+def test_a_job_knows_which_attempt_it_is_and_whether_it_is_the_last(broker):
+    # Bogdanp/dramatiq#425, #517
+    said = []
+
+    @dramatiq.actor(max_attempts=3, backoff=0.01)
+    def work():
+        said.append((attempt().number, attempt().is_last))
+        raise ValueError
+
+    work.send()
+    with working(broker):
+        until(lambda: statuses() == ["error"])
+    assert said == [(1, False), (2, False), (3, True)]

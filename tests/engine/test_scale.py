@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import dramatiq
@@ -66,3 +67,29 @@ def resident_after_some_work(pid: int, total: int) -> int:
         int(Path(f"/proc/{child}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") // 1024
         for child in children
     )
+
+
+def test_jobs_run_once_and_on_time_although_postgres_was_killed_while_they_waited(monkeypatch):
+    # Bogdanp/dramatiq#527. The test's server is started again by its keeper.
+    monkeypatch.setattr(settings, "LEASE", 5)
+    with temporary_server(synchronous_commit="on") as url:
+        monkeypatch.setattr(settings, "DATABASE_URL", url)
+        pool.close()
+        migrate.migrate()
+        broker = PostgresBroker()
+        seen = []
+
+        @dramatiq.actor(broker=broker)
+        def work(n):
+            seen.append(n)
+
+        with working(broker):
+            store.run("checkpoint")
+            broker.enqueue_many((work.message(n) for n in range(50)), delay=2500)
+            data = Path(store.value("show data_directory"))
+            os.kill(int((data / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
+            until(lambda: len(seen) >= 50, timeout=60)
+            until(lambda: not broker.process.dispatcher.held, timeout=20)
+            assert store.rows("select distinct status::text, attempts from job_queue") == [("completed", 0)]
+        pool.close()
+    assert sorted(seen) == list(range(50))

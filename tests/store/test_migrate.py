@@ -60,3 +60,9 @@ def test_a_migration_that_fails_leaves_nothing_behind(empty, monkeypatch):
 @pytest.mark.usefixtures("tx")
 def test_the_default_collection_is_there():
     assert store.rows("select id::text, kind from nodes") == [("00000000-0000-0000-0000-000000000001", "collection")]
+
+
+@pytest.mark.usefixtures("tx")
+def test_no_finished_job_hangs_on_a_worker():
+    # procrastinate-org/procrastinate#1454: millions of finished rows made each start take minutes.
+    assert store.value("select count(*) from pg_constraint where contype = 'f' and confrelid = 'worker'::regclass") == 0
