@@ -93,6 +93,15 @@ def test_equal_jobs_in_one_batch_become_one(jobs, broker):
     assert waiting() == ("enrich", "ask", 0)
 
 
+def test_one_equal_job_in_a_batch_holds_none_of_the_others_up(jobs, broker):
+    # oban-bg/oban#1416; oban-bg/oban-py#19: one conflict stopped the whole batch, and every queue with it.
+    trigger(jobs, "save", rank=3)
+    broker.enqueue_many(
+        jobs["enrich"].message_with_options(args=(n, "save"), rank=3, dedupe_key=f"page:{n}") for n in range(1, 4)
+    )
+    assert store.value("select count(*) from job_queue") == 3
+
+
 def test_another_collection_has_equal_jobs_of_its_own(jobs):
     other = str(uuid.uuid4())
     store.run("insert into nodes (id, kind) values (%(id)s, 'collection')", id=other)

@@ -194,6 +194,7 @@ def test_jobs_that_need_a_closed_gate_wait_and_hold_up_nobody(broker):
 
 @pytest.mark.parametrize("threads", [1, 4])
 def test_a_limit_holds_over_all_workers(broker, threads):
+    # rails/solid_queue#456, #694: not above the limit, and not below it while there is work.
     running, most, lock = set(), [], threading.Lock()
 
     @dramatiq.actor(max_running=2)

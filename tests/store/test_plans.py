@@ -19,8 +19,11 @@ def crowded(server, template):
     conn = psycopg2.connect(sibling(server, name))
     conn.autocommit = True
     with conn.cursor() as cursor:
-        cursor.execute("insert into job_type (name, gates) values ('work', '{}'), ('gated', '{llm}')")
-        cursor.execute("insert into queue_state (gate, closed, reason) values ('llm', true, 'credit')")
+        cursor.execute("insert into job_type (name, gates) values ('work', '{}'), ('gated', '{llm}'), ('paused', '{}')")
+        cursor.execute(
+            "insert into queue_state (gate, closed, reason)"
+            " values ('llm', true, 'credit'), ('type:paused', true, 'manual')"
+        )
         cursor.execute("alter table job_queue disable trigger user")
         row = """insert into job_queue (job_type, lane, gates, flow_id, priority, max_attempts, payload, state, due,
                                         scheduled_for, completed_at, cancelled)
@@ -31,6 +34,7 @@ def crowded(server, template):
             ("work", "", [], 10, "rejected", True, "0", MANY),
             ("work", "", [], 10, "done", True, "0", MANY),
             ("gated", "llm", ["llm"], 10, "queued", True, "0", 20_000),
+            ("paused", "", [], 10, "queued", True, "0", 20_000),
             ("work", "", [], 5, "queued", True, "0", 50),
         ]:
             cursor.execute(row, values)
@@ -58,7 +62,7 @@ def buffers(conn, statement):
 
 
 TURN = (
-    "select * from job_turn('{{}}', '{{}}', null, null, '{{work,gated}}', {want}, gen_random_uuid(), '30 s', null,"
+    "select * from job_turn('{{}}', '{{}}', null, null, '{{work,gated,paused}}', {want}, gen_random_uuid(), '30 s', null,"
     " {promote})"
 )
 
@@ -66,6 +70,7 @@ TURN = (
 @pytest.mark.slow
 @pytest.mark.parametrize("want", [1, 8, 40])
 def test_a_claim_finds_its_rows_in_fifty_buffers(crowded, want):
+    # graphile/worker#274: slow beside many scheduled or dead jobs; rails/solid_queue#508, #630: beside a paused queue.
     touched, found = buffers(crowded, TURN.format(want=want, promote=False))
 
     assert found == want + 1  # and the summary
@@ -82,6 +87,6 @@ def test_a_promote_with_nothing_due_takes_ten_buffers(crowded):
 def test_a_claim_with_nothing_to_claim_is_as_cheap(crowded):
     with crowded.cursor() as cursor:
         cursor.execute("begin")
-    touched, found = buffers(crowded, TURN.replace("{{work,gated}}", "{{gated}}").format(want=8, promote=True))
+    touched, found = buffers(crowded, TURN.replace("{{work,gated,paused}}", "{{gated,paused}}").format(want=8, promote=True))
     assert found == 1
     assert touched <= 50

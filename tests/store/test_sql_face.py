@@ -107,6 +107,7 @@ def test_copy_and_merge_and_returning_work():
 
 
 def test_one_statement_rings_once_and_a_rollback_does_not_ring(database_listener):
+    # oban-bg/oban#956: a notification for each insert.
     store_conn, heard = database_listener
     with store_conn.cursor() as cursor:
         cursor.execute(
