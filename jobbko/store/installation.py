@@ -92,7 +92,7 @@ def packaged() -> Path:
 
 def psql() -> str:
     """The one that people have, else the one that comes with the package."""
-    return shutil.which("psql") or str(packaged() / "bin" / "psql")
+    return "psql" if shutil.which("psql") else str(packaged() / "bin" / "psql")
 
 
 def account(folder: Path) -> Account | None:

@@ -29,7 +29,7 @@ def said(monkeypatch, capsys):
 
 def test_the_line_for_psql_is_whole_and_the_command_is_the_one_that_was_typed(said):
     lines = said().splitlines()
-    assert f"  /usr/bin/psql '{ADDRESS}' -c 'table job_queue'" in lines
+    assert f"  psql '{ADDRESS}' -c 'table job_queue'" in lines
     assert any(line.startswith("  .venv/bin/jobbko show 3f2b8c1e ") for line in lines)
 
 
