@@ -15,13 +15,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import dramatiq
+import psycopg2.errors
 from dramatiq import Broker
 
 from jobbko import store
 from jobbko.engine import job as threads
 from jobbko.engine.interrupts import Cancelled
 from jobbko.engine.job import Job
-from jobbko.errors import LeaseLost
+from jobbko.errors import LeaseLost, Permanent
 from jobbko.store import queue
 from jobbko.store.queue import Ended
 
@@ -72,8 +73,8 @@ def completion() -> Iterator[Done]:
             done.result = {"bpm": 120}
 
     It is the outermost transaction, and once. Raises LeaseLost if another worker has the job by now, Cancelled if
-    somebody has cancelled it; then nothing is written. Called outside a worker (a test calls the job like a function)
-    it is a plain transaction.
+    somebody has cancelled it, Permanent if a row is of another collection than the job; then nothing is written. Called
+    outside a worker (a test calls the job like a function) it is a plain transaction.
     """
     job = threads.running()
     done = Done()
@@ -85,9 +86,12 @@ def completion() -> Iterator[Done]:
         return
     if job.completing or store.in_transaction():
         raise RuntimeError("completion() is the outermost transaction of a job; it cannot be inside another")
-    with _ending(job):
-        yield done
-        _finish(job, done.result)
+    try:
+        with _ending(job):
+            yield done
+            _finish(job, done.result)
+    except psycopg2.errors.InsufficientPrivilege as error:
+        raise Permanent(" ".join(filter(None, (error.diag.message_primary, error.diag.message_hint)))) from error
 
 
 def finish_with_many(job: Job) -> None:

@@ -68,7 +68,8 @@ select job_end(jsonb_agg(jsonb_build_object(
 having count(*) > 0
 
 -- name: hold
-select case when cancelled then 'cancelled' else 'held' end
+-- From here to the end of the transaction, rows of other collections are refused (own_collection).
+select case when cancelled then 'cancelled' else 'held' end, set_config('jobbko.collection', collection_node_id::text, true)
   from job_queue
  where id = %(id)s and lease_token = %(token)s and state = 'consumed'
    for update

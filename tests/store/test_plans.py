@@ -62,8 +62,8 @@ def buffers(conn, statement):
 
 
 TURN = (
-    "select * from job_turn('{{}}', '{{}}', null, null, '{{work,gated,paused}}', {want}, gen_random_uuid(), '30 s', null,"
-    " {promote})"
+    "select * from job_turn('{{}}', '{{}}', null, null, '{{work,gated,paused}}', {want}, gen_random_uuid(), '30 s',"
+    " null, {promote})"
 )
 
 
@@ -87,6 +87,8 @@ def test_a_promote_with_nothing_due_takes_ten_buffers(crowded):
 def test_a_claim_with_nothing_to_claim_is_as_cheap(crowded):
     with crowded.cursor() as cursor:
         cursor.execute("begin")
-    touched, found = buffers(crowded, TURN.replace("{{work,gated,paused}}", "{{gated,paused}}").format(want=8, promote=True))
+    touched, found = buffers(
+        crowded, TURN.replace("{{work,gated,paused}}", "{{gated,paused}}").format(want=8, promote=True)
+    )
     assert found == 1
     assert touched <= 50
