@@ -210,7 +210,7 @@ def hold(id: str, token: str) -> str | None:
 
 
 def complete(id: str, token: str, result: Any) -> bool:
-    return store.run(sql["complete"], id=id, token=token, result=None if result is None else Jsonb(result)) == 1
+    return bool(store.value(sql["complete"], id=id, token=token, result=None if result is None else Jsonb(result)))
 
 
 def set_progress(id: str, token: str, progress: dict[str, Any]) -> None:

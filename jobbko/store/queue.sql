@@ -75,10 +75,7 @@ select case when cancelled then 'cancelled' else 'held' end, set_config('jobbko.
    for update
 
 -- name: complete
-update job_queue
-   set state = 'done', result = %(result)s::jsonb, lease_token = null, lease_until = null, progress = null,
-       completed_at = clock_timestamp(), mtime = clock_timestamp()
- where id = %(id)s and lease_token = %(token)s and state = 'consumed'
+select job_complete(%(id)s, %(token)s, %(result)s::jsonb)
 
 -- name: progress
 update job_queue set progress = %(progress)s::jsonb

@@ -107,14 +107,36 @@ begin
         returning suspects into seen;
         if cardinality(seen) >= 3 then
             perform gate_close(item.suspect, 'outage', null, null, item.error, null);
+            perform gate_revive(item.suspect, seen);
+        end if;
+    end loop;
+end $$;
+
+-- The attempt that these jobs lost to an outage is given back, in their row and in the list of attempts. Row by row: a
+-- dead one whose equal waits by now stays dead, since the equal does its work, and the others shall not pay for it.
+create function gate_revive(name text, jobs uuid[]) returns void language plpgsql as $$
+declare
+    job record;
+begin
+    for job in
+        select id, attempts, gates from job_queue
+         where id = any (jobs) and not cancelled and (state = 'queued' or state = 'rejected')
+         order by id for update
+    loop
+        begin
             update job_queue
                set state = 'queued', attempts = greatest(attempts - 1, 0), due = not held, scheduled_for = clock_timestamp(),
                    completed_at = null, lease_token = gen_random_uuid(), mtime = clock_timestamp(),
-                   gates = case when item.suspect = any (gates) then gates else gates || item.suspect end,
-                   lane = case when item.suspect = any (gates) then lane
-                               else array_to_string(gates || item.suspect, '+') end
-             where id = any (seen) and not cancelled and (state = 'queued' or state = 'rejected');
-        end if;
+                   gates = case when name = any (gates) then gates else gates || name end,
+                   lane = case when name = any (gates) then lane else array_to_string(gates || name, '+') end
+             where id = job.id;
+            update job_attempt_failed set outcome = 'refunded'
+             where ctid = (select ctid from job_attempt_failed
+                            where job_id = job.id and attempt = job.attempts and outcome in ('retry', 'dead')
+                            order by ended_at desc limit 1);
+        exception when unique_violation then
+            null;
+        end;
     end loop;
 end $$;
 
@@ -145,4 +167,19 @@ begin
      where closed and probing
        and gate in (select unnest(gates) from job_queue
                      where id = any (passed) and state <> 'done');
+end $$;
+
+-- A job that writes its end itself, inside its own transaction; what it shows of its gates is known with it. False if
+-- the lease is lost.
+create function job_complete(job uuid, token uuid, answer jsonb) returns boolean language plpgsql as $$
+begin
+    update job_queue
+       set state = 'done', result = answer, lease_token = null, lease_until = null, progress = null,
+           completed_at = clock_timestamp(), mtime = clock_timestamp()
+     where id = job and lease_token = token and state = 'consumed';
+    if not found then return false; end if;
+    if exists (select from queue_state where closed or streak > 0 or suspects <> '{}' or announced is not null) then
+        perform gate_successes(array[job]);
+    end if;
+    return true;
 end $$;

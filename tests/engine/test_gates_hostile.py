@@ -1,0 +1,105 @@
+"""Gates under fire: jobs that end in every way at once, services that answer by halves, and names that mean nothing."""
+
+from __future__ import annotations
+
+import dramatiq
+import pytest
+
+from jobbko import store
+from jobbko.engine import completion
+from jobbko.errors import Charged
+from jobbko.store import gates
+from jobbko.testing.worker import until, working
+from tests.engine.conftest import all_are, failures, rows, statuses
+
+
+def close(gate, reason="outage", seconds=None):
+    store.rows(
+        "select gate_close(%(gate)s, %(reason)s, %(seconds)s, null, 'x', null)",
+        gate=gate,
+        reason=reason,
+        seconds=seconds,
+    )
+
+
+def time_is_up():
+    store.run("update queue_state set resume_at = clock_timestamp() where closed and resume_at is not null")
+
+
+def closed():
+    return [(gate.gate, gate.reason) for gate in gates.listing()]
+
+
+def suspects():
+    return store.value("select cardinality(suspects) from queue_state where gate = 'llm'")
+
+
+@pytest.mark.parametrize("way", ["completion", "many followers"])
+def test_a_trial_that_writes_its_own_end_opens_the_gate(broker, way):
+    @dramatiq.actor(gates=("llm",))
+    def ask():
+        if way == "completion":
+            with completion():
+                pass
+
+    @dramatiq.actor
+    def after(n):
+        pass
+
+    if way == "many followers":
+
+        @broker.follows(ask)
+        def each(result):
+            return [after.message(n) for n in range(1500)]
+
+    ask.send()
+    close("llm")
+    time_is_up()
+    with working(broker):
+        until(lambda: rows("job_type = 'ask'")[0].status == "completed")
+        until(lambda: closed() == [])
+
+
+def test_a_success_inside_completion_begins_the_counting_of_500s_anew(broker):
+    @dramatiq.actor(gates=("llm",), backoff=60)
+    def ask(well):
+        if not well:
+            raise Charged("internal", "500", service="llm")
+        with completion():
+            pass
+
+    with working(broker, threads=1):
+        ask.send(False)
+        until(lambda: suspects() == 1)
+        ask.send(True)
+        until(lambda: suspects() == 0)
+    assert closed() == []
+
+
+def test_an_outage_buries_nobody_when_an_equal_of_a_dead_suspect_waits_by_now(broker):
+    @dramatiq.actor(gates=("llm",), dedupe=True, max_attempts=1)
+    def ask(n):
+        raise Charged("internal", f"500 for {n}", service="llm")
+
+    with working(broker, threads=1):
+        for n in (1, 2):
+            ask.send(n)
+            until(lambda n=n: statuses() == ["error"] * n)
+        ask.send_with_options(args=(1,), delay=3_600_000)
+        ask.send(3)
+        until(lambda: closed() == [("llm", "outage")])
+    found = [(row.payload["n"], row.status, row.attempts) for row in rows()]
+    assert found == [(1, "error", 1), (2, "pending", 0), (1, "pending", 0), (3, "pending", 0)]
+
+
+def test_the_list_of_attempts_agrees_with_what_the_suspects_got_back(broker):
+    @dramatiq.actor(gates=("llm",), max_attempts=2)
+    def ask(n):
+        raise Charged("internal", "500", service="llm")
+
+    broker.enqueue_many(ask.message(n) for n in range(3))
+    with working(broker, threads=1):
+        until(lambda: closed() == [("llm", "outage")])
+    assert [(row.status, row.attempts) for row in rows()] == [("pending", 0)] * 3
+    assert failures() == [(1, "refunded", "internal")] * 3
+    assert all_are("pending")
