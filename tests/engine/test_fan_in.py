@@ -197,3 +197,31 @@ def test_enqueue_job_says_which_job_waits(broker, board):
     same = store.value("select enqueue_job('read', '{\"n\": 2}', dedupe_key => 'key')")
     assert one == same
     assert store.rows("select payload, priority, due from job_queue") == [({"n": 1}, 10, False)]
+
+
+def test_a_branch_that_equals_a_waiting_job_or_another_branch_runs_all_the_same(broker, board):
+    @dramatiq.actor(dedupe=True)
+    def index(n):
+        pass
+
+    index.send(1)
+    step = group([index.message(1), index.message(2), index.message(2)])
+    step.add_completion_callback(board.writeup.message("page"))
+    step.run()
+    with working(broker):
+        until(lambda: board.written == ["page"])
+    assert len(rows("job_type = 'index'")) == 4
+
+
+def test_a_stronger_job_takes_the_place_of_neither_a_branch_nor_a_flow(broker, board):
+    branch = board.fetch.message_with_options(args=(1,), dedupe_key="branch")
+    step = group([branch | board.read.message(), board.read.message(2)])
+    step.add_completion_callback(board.writeup.message("page"))
+    step.run()
+    flow = board.fetch.message_with_options(args=(2,), dedupe_key="flow")
+    (flow | board.writeup.message()).run()
+    for key in ("branch", "flow"):
+        board.fetch.send_with_options(args=(9,), dedupe_key=key, rank=5, debounce=True)
+    with working(broker):
+        until(lambda: set(statuses()) == {"completed"})
+        until(lambda: sorted(map(str, board.written)) == ["2", "page"])

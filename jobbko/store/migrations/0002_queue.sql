@@ -225,7 +225,7 @@ begin
     new.lane := array_to_string(new.gates, '+');
     new.flow_id := coalesce(new.flow_id, new.id);
     new.due := not new.held and new.scheduled_for <= clock_timestamp();
-    if type.dedupe and new.dedupe_key is null then
+    if type.dedupe and new.dedupe_key is null and new.barrier is null then
         new.dedupe_key := job_dedupe_key(new.job_type, new.payload, null);
     end if;
     return new;

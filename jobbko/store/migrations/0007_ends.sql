@@ -105,7 +105,10 @@ begin
         select j.*, clock.at,
                coalesce(j.collection, '00000000-0000-0000-0000-000000000001') as owner,
                j.subject is not null and exists (select from job_hold h where h.subject = j.subject) as held,
-               case when j.dedupe then job_dedupe_key(j.job_type, j.payload, j.following) else j.dedupe_key end as key
+               -- A fan-in counts its branches, so none of them may be left out for an equal job, nor replaced by one.
+               case when j.barrier is not null then null
+                    when j.dedupe then job_dedupe_key(j.job_type, j.payload, j.following)
+                    else j.dedupe_key end as key
           from rows from (jsonb_to_recordset(jobs) as (
                    id uuid, collection uuid, job_type text, payload jsonb, args jsonb, options jsonb, priority smallint,
                    max_attempts smallint, gates text[], delay double precision, queue_name text, dedupe boolean,
@@ -162,14 +165,17 @@ begin
            due = not q.held and case when excluded.rank >= q.rank then excluded.scheduled_for
                                      else least(excluded.scheduled_for, q.scheduled_for) end <= clock_timestamp()
      where exists (select from chosen j where j.owner = q.collection_node_id and j.key = q.dedupe_key and j.debounce)
+       -- With a flow's first step its whole rest would go.
+       and (q.options -> 'pipe_target' is null or excluded.options -> 'pipe_target' is not null)
     returning q.id;
 end $$;
 
--- Whoever sent a job with `tell` hears what becomes of it: {"id": …, "job_type": …, "status": …} on jobbko_events.
+-- Whoever sent a job with `tell` hears what becomes of it: {"id": …, "status": …} on jobbko_events. Every login may
+-- listen there, so it says nothing more: only the sender knows whose the id is.
 create function job_tell() returns trigger language plpgsql as $$
 begin
     perform pg_notify('jobbko_events',
-                      json_build_object('id', new.id, 'job_type', new.job_type, 'status', new.status)::text);
+                      json_build_object('id', new.id, 'status', new.status)::text);
     return null;
 end $$;
 
