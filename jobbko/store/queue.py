@@ -217,9 +217,9 @@ def set_progress(id: str, token: str, progress: dict[str, Any]) -> None:
     store.run(sql["progress"], id=id, token=token, progress=Jsonb(progress))
 
 
-def open_barrier(id: str, branches: int) -> None:
-    """A fan-in that waits until so many branches are done or dead."""
-    store.run(sql["open_barrier"], id=id, branches=branches)
+def open_barrier(id: str, branches: int, callbacks: Sequence[NewJob]) -> None:
+    """A fan-in that waits until so many branches are done or dead; the callbacks are added then."""
+    store.run(sql["open_barrier"], id=id, branches=branches, callbacks=Jsonb(callbacks))
 
 
 def ring() -> None:

@@ -82,7 +82,8 @@ update job_queue set progress = %(progress)s::jsonb
  where id = %(id)s and lease_token = %(token)s and state = 'consumed'
 
 -- name: open_barrier
-insert into flow_barrier (id, branches) values (%(id)s, %(branches)s) on conflict do nothing
+insert into flow_barrier (id, branches, callbacks) values (%(id)s, %(branches)s, %(callbacks)s::jsonb)
+on conflict do nothing
 
 -- name: ring
 select pg_notify('jobbko', '')

@@ -41,6 +41,11 @@ def board(broker):
     return told
 
 
+@pytest.fixture
+def other_collection(broker):
+    return str(store.value("insert into nodes (kind, title) values ('collection', 'Other') returning id"))
+
+
 def photos(board, numbers, **options):
     step = group([board.read.message(n) for n in numbers])
     step.add_completion_callback(board.writeup.message_with_options(args=("page",), **options))
@@ -142,63 +147,6 @@ def test_a_rule_may_give_back_a_group_with_a_callback(broker, board):
     assert len({row.flow_id for row in rows()}) == 1
 
 
-def test_a_flow_can_be_cancelled_and_gone_on_with(broker, board):
-    (board.fetch.message(1) | board.read.message()).run()
-    (fetch,) = rows()
-    assert store.value("select cancel_flow(%(flow)s)", flow=fetch.flow_id) == 1
-    assert statuses() == ["cancelled"]
-    assert store.value("select retry_flow(%(flow)s)", flow=fetch.flow_id) == 1
-    with working(broker):
-        until(lambda: statuses() == ["completed", "completed"])
-
-
-def test_jobs_of_a_subject_are_held_and_released(broker, board):
-    board.read.send_with_options(args=(1,), subject="page:1")
-    board.read.send_with_options(args=(2,), subject="page:2")
-    assert store.value("select hold_jobs('page:1')") == 1
-    board.read.send_with_options(args=(3,), subject="page:1")
-    with working(broker):
-        until(lambda: statuses() == ["pending", "completed", "pending"])
-        assert store.value("select release_jobs('page:1')") == 2
-        until(lambda: set(statuses()) == {"completed"})
-
-
-def test_a_job_whose_subject_is_held_while_it_runs_waits_after_its_failure(broker, monkeypatch):
-    monkeypatch.setattr(settings, "BACKOFF", 0.01)
-    ran = []
-
-    @dramatiq.actor
-    def work():
-        ran.append(1)
-        if len(ran) == 1:
-            store.rows("select hold_jobs('page:1')")
-            raise ValueError
-
-    work.send_with_options(subject="page:1")
-    with working(broker):
-        until(lambda: statuses() == ["retry"])
-        store.rows("select release_jobs('page:1')")
-        until(lambda: statuses() == ["completed"])
-
-
-def test_a_waiting_job_can_be_made_urgent_or_due(broker, board):
-    later = board.read.send_with_options(args=(1,), delay=86_400_000)
-    assert store.value("select run_job_now(%(id)s)", id=later.message_id) is True
-    assert store.value("select prioritize_job(%(id)s, 10::smallint)", id=later.message_id) is True
-    with working(broker):
-        until(lambda: statuses() == ["completed"])
-    assert rows()[0].priority == 10
-    assert store.value("select run_job_now(%(id)s)", id=later.message_id) is False
-
-
-def test_enqueue_job_says_which_job_waits(broker, board):
-    broker.job_types.publish()
-    one = store.value("select enqueue_job('read', '{\"n\": 1}', 10, '1 hour', 'key')")
-    same = store.value("select enqueue_job('read', '{\"n\": 2}', dedupe_key => 'key')")
-    assert one == same
-    assert store.rows("select payload, priority, due from job_queue") == [({"n": 1}, 10, False)]
-
-
 def test_a_branch_that_equals_a_waiting_job_or_another_branch_runs_all_the_same(broker, board):
     @dramatiq.actor(dedupe=True)
     def index(n):
@@ -225,3 +173,106 @@ def test_a_stronger_job_takes_the_place_of_neither_a_branch_nor_a_flow(broker, b
     with working(broker):
         until(lambda: set(statuses()) == {"completed"})
         until(lambda: sorted(map(str, board.written)) == ["2", "page"])
+
+
+def test_a_deleted_branch_does_not_hold_it_back(broker, board):
+    photos(board, range(3)).run()
+    store.run("delete from job_queue where payload ->> 'n' = '1'")
+    with working(broker):
+        until(lambda: board.written == ["page"])
+    assert store.rows("select count(*), count(*) filter (where not done) from flow_arrival") == [(3, 1)]
+
+
+def test_a_branch_whose_collection_is_deleted_does_not_hold_it_back(broker, board, other_collection):
+    step = group([board.read.message(1), board.read.message_with_options(args=(2,), collection=other_collection)])
+    step.add_completion_callback(board.writeup.message("page"))
+    step.run()
+    store.run("delete from nodes where id = %(id)s", id=other_collection)
+    with working(broker):
+        until(lambda: board.written == ["page"])
+
+
+def test_a_collection_can_be_deleted_with_its_whole_fan_in(broker, board, other_collection):
+    step = group([board.read.message_with_options(args=(n,), collection=other_collection) for n in range(3)])
+    step.add_completion_callback(board.writeup.message("page"))
+    step.run()
+    assert store.run("delete from nodes where id = %(id)s", id=other_collection) == 1
+    assert rows() == []
+
+
+def test_deleting_many_branches_counts_their_fan_in_once(broker, board):
+    broker.job_types.publish()
+    store.run(
+        "with opened as (insert into flow_barrier (id, branches)"
+        "  select gen_random_uuid(), 5000 from generate_series(1, 2) returning id)"
+        " insert into job_queue (id, job_type, payload, barrier, branch)"
+        " select branch, 'read', jsonb_build_object('n', 1), opened.id, branch"
+        "  from opened, lateral (select gen_random_uuid() as branch from generate_series(1, 5000)"
+        "                         where opened.id is not null) branches"
+    )
+    assert store.run("delete from job_queue") == 10_000
+    assert store.value("select count(*) from flow_barrier where fired_at is not null") == 2
+
+
+def test_a_finished_branch_that_is_purged_has_arrived_once(broker, board):
+    board.bad = {1}
+    photos(board, range(2), fan_in="done").run()
+    with working(broker):
+        until(done_reading)
+    before = store.rows("select branch, done from flow_arrival order by 1")
+    store.run("delete from job_queue")
+    assert store.rows("select branch, done from flow_arrival order by 1") == before
+    assert board.written == []
+
+
+def test_a_callback_that_could_never_be_sent_is_refused_with_its_group(broker, board):
+    for callback, fault in [
+        (board.writeup.message("page").copy(message_id="nope"), "'nope' is not a UUID"),
+        (board.writeup.message(), "writeup needs page"),
+    ]:
+        step = group([board.read.message(1)])
+        step.add_completion_callback(callback)
+        with pytest.raises(ValueError, match=fault):
+            step.run()
+    assert rows() == []
+
+
+def test_a_branch_ends_even_if_its_callback_cannot_be_sent(broker, board):
+    photos(board, range(2)).run()
+    store.run('update flow_barrier set callbacks = \'[{"id": "nope"}]\'')
+    with working(broker):
+        until(lambda: set(statuses()) == {"completed"})
+        until(lambda: store.value("select error like '%%uuid%%' from flow_barrier"))
+
+
+def test_a_callback_keeps_its_options_and_its_place_in_the_flow(broker, board):
+    followed = []
+
+    @broker.follows(board.writeup)
+    def rule(result):
+        followed.append(result)
+        return ()
+
+    wanted = {"priority": 10, "max_attempts": 1, "subject": "page:1", "dedupe_key": "key"}
+    photos(board, range(2), **wanted).run()
+    with working(broker):
+        until(lambda: set(statuses()) == {"completed"} and board.written == ["page"])
+    (found,) = store.rows(
+        "select priority, max_attempts, subject, dedupe_key, in_flow from job_queue where job_type = 'writeup'"
+    )
+    assert found == (*wanted.values(), True)
+    assert followed == []
+
+
+def test_a_requeued_branch_is_waited_for_again(broker, board):
+    photos(board, range(2)).run()
+    first, _ = rows("job_type = 'read'")
+    assert store.value("select cancel_job(%(id)s)", id=first.id) is True
+    later = "update job_queue set due = false, scheduled_for = clock_timestamp() + interval '1 hour' where id = %(id)s"
+    store.run("select retry_job(%(id)s)", id=first.id)
+    store.run(later, id=first.id)
+    with working(broker):
+        until(lambda: statuses() == ["pending", "completed"])
+        store.run("select run_job_now(%(id)s)", id=first.id)
+        until(lambda: board.written == ["page"])
+    assert store.value("select bool_and(done) from flow_arrival") is True

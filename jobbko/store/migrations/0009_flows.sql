@@ -3,6 +3,8 @@
 create table flow_barrier (
     id         uuid primary key,
     branches   integer     not null check (branches > 0),
+    callbacks  jsonb       not null default '[]' check (jsonb_typeof(callbacks) = 'array'),  -- jobs, as job_add takes them
+    error      text,       -- why they could not be sent
     fired_at   timestamptz,
     created_at timestamptz not null default clock_timestamp()
 );
@@ -10,47 +12,105 @@ create table flow_barrier (
 create table flow_arrival (
     barrier uuid    not null references flow_barrier (id) on delete cascade,
     branch  uuid    not null,
-    done    boolean not null,  -- false: it ended dead or cancelled
+    done    boolean not null,  -- false: it ended dead or cancelled, or was deleted
     primary key (barrier, branch)
 );
 
--- A branch has ended: its last step is done, or one of its steps is dead. The last one to arrive sends what follows,
--- in the same transaction. The barrier's row is locked, so two cannot both take themselves for the last but one.
-create function flow_arrive() returns trigger language plpgsql as $$
+-- "Does anything of this fan-in still live?" is one probe.
+create index job_barrier on job_queue (barrier) where barrier is not null and state <> 'done';
+
+-- If all branches have arrived, send what follows. The caller has locked the barrier's row, so two cannot both take
+-- themselves for the last but one.
+create function flow_fire(of_barrier uuid, flow uuid, parent uuid, next_step integer) returns void language plpgsql as $$
 declare
     waiting flow_barrier;
     arrived bigint;
     failed bigint;
-    callback jsonb;
+    following jsonb;
+begin
+    select * into waiting from flow_barrier where id = of_barrier;
+    select count(*), count(*) filter (where not done) into arrived, failed from flow_arrival where barrier = of_barrier;
+    if waiting.fired_at is not null or arrived < waiting.branches then return; end if;
+    -- A callback whose own collection is gone would be gone with it.
+    select jsonb_agg(callback || jsonb_build_object('flow_id', flow, 'parent_id', parent, 'step', next_step)) into following
+      from jsonb_array_elements(waiting.callbacks) callback
+     where not (failed > 0 and callback #> '{options,fan_in}' is not distinct from '"done"')
+       and exists (select from nodes where id = coalesce((callback ->> 'collection')::uuid,
+                                                         '00000000-0000-0000-0000-000000000001'));
+    if following is not null then
+        perform job_add(following, null, following @? '$[*] ? (exists (@.dedupe_key) || @.dedupe == true)');
+    end if;
+    -- With failures, a callback that wants all branches done goes on waiting for the dead ones to be requeued.
+    if failed = 0 or not waiting.callbacks @? '$[*].options.fan_in ? (@ == "done")' then
+        update flow_barrier set fired_at = clock_timestamp(), error = null where id = of_barrier;
+    end if;
+exception when data_exception or integrity_constraint_violation or raise_exception then
+    -- The branch has ended, whatever becomes of its callback; otherwise its end could never be written.
+    raise warning 'what follows the fan-in % could not be sent: %', of_barrier, sqlerrm;
+    update flow_barrier set error = sqlerrm where id = of_barrier;
+end $$;
+
+-- A branch has ended: its last step is done, or one of its steps is dead. The last one to arrive sends what follows,
+-- in the same transaction.
+create function flow_arrive() returns trigger language plpgsql as $$
 begin
     if new.state = 'done' and new.id <> new.branch then return null; end if;
-    select * into waiting from flow_barrier where id = new.barrier for update;
+    perform from flow_barrier where id = new.barrier for update;
     if not found then return null; end if;
     insert into flow_arrival (barrier, branch, done) values (new.barrier, new.branch, new.state = 'done')
     on conflict (barrier, branch) do update set done = excluded.done;
-    if waiting.fired_at is not null then return null; end if;
-    select count(*), count(*) filter (where not done) into arrived, failed from flow_arrival where barrier = new.barrier;
-    if arrived < waiting.branches then return null; end if;
-    for callback in
-        select value from jsonb_array_elements(
-            jsonb_path_query_first(new.options, 'strict $.**.group_completion_callbacks'))
-    loop
-        continue when callback #>> '{options,fan_in}' = 'done' and failed > 0;
-        insert into job_queue (id, message, queue_name, collection_node_id, flow_id, parent_id, step)
-        values ((callback ->> 'message_id')::uuid, callback, callback ->> 'queue_name', new.collection_node_id,
-                new.flow_id, new.id, new.step + 1)
-        on conflict (id) do nothing;
-    end loop;
-    -- With failures, a callback that wants all branches done goes on waiting for the dead ones to be requeued.
-    if failed = 0 or not new.options @? 'strict $.**.group_completion_callbacks[*].options.fan_in ? (@ == "done")' then
-        update flow_barrier set fired_at = clock_timestamp() where id = new.barrier;
-    end if;
+    perform flow_fire(new.barrier, new.flow_id, new.id, new.step + 1);
     return null;
 end $$;
 
 create trigger flow_arrive after update of state on job_queue for each row
     when (new.barrier is not null and new.state in ('done', 'rejected') and new.state is distinct from old.state)
     execute function flow_arrive();
+
+-- Branches are deleted before their end: they will not arrive any more, and the others need not wait for them. For each
+-- statement, for each row would count its fan-in anew.
+create function flow_gone() returns trigger language plpgsql
+security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+    last record;
+begin
+    if not exists (select from gone where barrier is not null and state in ('queued', 'consumed')) then return null; end if;
+    -- In the order of their ids, so that two deletions cannot wait for each other.
+    perform from flow_barrier where id in (select barrier from gone where state in ('queued', 'consumed'))
+      order by id for update;
+    insert into flow_arrival (barrier, branch, done)
+    select distinct g.barrier, g.branch, false from gone g join flow_barrier b on b.id = g.barrier
+     where g.state in ('queued', 'consumed')
+    on conflict do nothing;
+    for last in
+        select distinct on (g.barrier) g.barrier, g.flow_id, g.id, g.step
+          from gone g join flow_barrier b on b.id = g.barrier
+         where g.state in ('queued', 'consumed') order by g.barrier, g.seq desc
+    loop
+        perform flow_fire(last.barrier, last.flow_id, last.id, last.step + 1);
+    end loop;
+    return null;
+end $$;
+
+create trigger flow_gone after delete on job_queue referencing old table as gone
+    for each statement execute function flow_gone();
+
+-- A dead branch goes back to waiting: what follows waits for it again, unless it has been sent already.
+create function flow_depart() returns trigger language plpgsql
+security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+    perform from flow_barrier where id = new.barrier and fired_at is null for update;
+    if found then
+        delete from flow_arrival where barrier = new.barrier and branch = new.branch;
+    end if;
+    return null;
+end $$;
+
+create trigger flow_depart after update of state on job_queue for each row
+    when (new.barrier is not null and old.state = 'rejected' and new.state = 'queued')
+    execute function flow_depart();
+
+revoke execute on function flow_gone(), flow_depart() from public;
 
 -- Cancel what is left of a flow; how many jobs that ended or will.
 create function cancel_flow(flow uuid) returns bigint language sql as $$
