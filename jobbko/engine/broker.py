@@ -187,14 +187,17 @@ class PostgresBroker(dramatiq_pg.PostgresBroker):  # type: ignore[misc]
 
     def enqueue_many(self, messages: Iterable[Message[Any]], *, delay: int | None = None) -> int:
         """Add many jobs, all or none; how many rows are new or moved. A generator is never held in memory whole."""
-        rows = (new_job(self, message, delay) for message in messages)
-        # While Postgres writes one batch, the next one is worked out; together they take half the time.
+        waiting, rows, added = iter(messages), list[queue.NewJob](), 0
+        # While Postgres writes one batch, the next one is worked out; together they take half the time. The caller's
+        # own code runs in between: it may use this very transaction, and undo a part of it.
         with store.transaction(), ThreadPoolExecutor(1, "enqueue") as writer:
-            context, written, added = copy_context(), None, 0
-            while batch := list(islice(rows, ENQUEUE_BATCH)):
-                added += len(written.result()) if written else 0
-                written = writer.submit(context.run, queue.add, batch)
-            return added + (len(written.result()) if written else 0)
+            while True:
+                batch = list(islice(waiting, ENQUEUE_BATCH))
+                writing = writer.submit(copy_context().run, queue.add, rows)
+                rows = [new_job(self, message, delay) for message in batch]
+                added += len(writing.result())
+                if not batch:
+                    return added
 
     def consume(self, queue_name: str, prefetch: int = 1, timeout: int = 30_000) -> Consumer:
         self.process.consumes(queue_name)

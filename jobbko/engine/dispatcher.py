@@ -23,7 +23,7 @@ from jobbko import settings, store
 from jobbko.engine.database_errors import passing
 from jobbko.engine.interrupts import interrupt
 from jobbko.engine.job import Job
-from jobbko.engine.retries import message_of
+from jobbko.engine.refused import TRY_EVERY, TURN_WAITS, Refused
 from jobbko.store import pool, queue
 from jobbko.store.queue import Claimed, Ended, Turn
 
@@ -60,6 +60,7 @@ class Dispatcher(threading.Thread):
         self.draining = False
         self._stopping = False
         self._ended: deque[Job] = deque()
+        self._refused = Refused(lambda jobs: self._write(jobs, 0, promote=False), self._settle)
         self._served: list[str] | None = None
         self._mean = 1.0  # seconds that a job takes, smoothed
         self._promoted_at = 0.0
@@ -112,7 +113,7 @@ class Dispatcher(threading.Thread):
 
     def _serve(self, conn: Connection) -> None:
         with conn.cursor() as cursor:
-            cursor.execute("listen jobbko; listen jobbko_cancel")
+            cursor.execute(f"set lock_timeout = {TURN_WAITS}; listen jobbko; listen jobbko_cancel")
         queue.worker_started(self.worker, socket.gethostname(), os.getpid(), self.capacity, self.types())
         with self.holding:
             tokens = [job.token for job in self.held.values()]
@@ -123,7 +124,9 @@ class Dispatcher(threading.Thread):
                 self._give_back([job for job in self._holdings() if job.untaken])
             elif len(self.held) > self.capacity:
                 self._give_back(self._stale())
+            self._refused.again(now=self._stopping)
             if self._stopping and not self._ended:
+                self._settle(list(self._refused.aside), set())  # locked to the last; they run again after their lease
                 self._give_back(self._holdings(), running=True)
                 queue.worker_stopped(self.worker)
                 return
@@ -139,11 +142,17 @@ class Dispatcher(threading.Thread):
         try:
             turn = self._write(batch, want, promote)
         except Exception as error:
-            if not batch or (isinstance(error, psycopg2.Error) and passing(error)):
+            locked = isinstance(error, psycopg2.errors.LockNotAvailable)
+            if locked and not batch:
+                return STALE
+            if not batch or (isinstance(error, psycopg2.Error) and passing(error) and not locked):
                 self._ended.extendleft(reversed(batch))
                 raise
-            logger.exception("A turn was refused; its %d jobs are written one by one.", len(batch))
-            self._write_one_by_one(deque(batch))
+            left = deque(batch)
+            try:
+                self._refused.one_by_one(left)
+            finally:
+                self._ended.extendleft(reversed(left))
             return 0
         if promote:
             self._promoted_at = time.monotonic()
@@ -178,7 +187,7 @@ class Dispatcher(threading.Thread):
             return None
 
     def _room(self, ending: int) -> int:
-        at_work = len(self.held) - ending - len(self._ended)
+        at_work = len(self.held) - ending - len(self._ended) - len(self._refused.aside)
         ahead = min(MOST_AHEAD, int(self.capacity * LOOK_AHEAD / max(self._mean, 1e-6)))
         return self.capacity + ahead - at_work
 
@@ -195,31 +204,6 @@ class Dispatcher(threading.Thread):
         return queue.turn(
             plain, others, following, self.types(), max(want, 0), self.worker, settings.LEASE, self._served, promote
         )
-
-    def _write_one_by_one(self, batch: deque[Job]) -> None:
-        """Find the one that the server refuses and bury it, so that it holds up nobody else."""
-        while batch:
-            try:
-                turn = self._write([batch[0]], 0, promote=False)
-            except Exception as error:
-                if isinstance(error, psycopg2.Error) and passing(error):
-                    self._ended.extendleft(reversed(batch))
-                    raise
-                turn = self._bury(batch[0], error)
-            self._settle([batch.popleft()], turn.lost)
-
-    def _bury(self, job: Job, error: Exception) -> Turn:
-        job.following, job.result = [], None
-        reason = f"its end could not be written: {message_of(error)}"[:2000]
-        job.ended = Ended(id=job.message_id, token=job.token, state="rejected", charge=1, error=reason, outcome="dead")
-        try:
-            return self._write([job], 0, promote=False)
-        except psycopg2.Error as refused:
-            if passing(refused):
-                raise
-            # Not even that. Its lease will run out, and then it is charged as crashed.
-            logger.critical("%s %s cannot be buried.", job.actor_name, job.message_id, exc_info=True)
-            return Turn([], set(), None, False, None)
 
     def _settle(self, batch: list[Job], lost: set[str]) -> None:
         with self.holding:
@@ -270,6 +254,8 @@ class Dispatcher(threading.Thread):
             return
         if len(self.held) > self.capacity:
             seconds = min(seconds, STALE)
+        if self._refused.aside:
+            seconds = min(seconds, TRY_EVERY)
         self._asleep = True
         # A doorbell that rang during the turn was read with its answer, and the socket says nothing of it any more.
         to_do = self._heard(conn) or self._ended or self._stopping or (self.draining and self._any_untaken())
@@ -283,9 +269,12 @@ class Dispatcher(threading.Thread):
         """Whether the doorbell rang; jobs that somebody has cancelled or deleted are interrupted at once."""
         notes = [(note.channel, note.payload) for note in conn.notifies]
         conn.notifies.clear()
-        for channel, payload in notes:
-            if channel == "jobbko_cancel" and (job := self.held.get(payload)) is not None:
-                interrupt(job)
+        named = [job for channel, id in notes if channel == "jobbko_cancel" and (job := self.held.get(id))]
+        if named:  # any login can notify, so the row has the last word
+            running = queue.running({job.message_id: job.token for job in named})
+            for job in named:
+                if job.message_id not in running:
+                    interrupt(job)
         return bool(notes)
 
     def _any_untaken(self) -> bool:

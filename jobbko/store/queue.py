@@ -114,6 +114,8 @@ class Outcome:
 def add(jobs: Sequence[NewJob]) -> set[str]:
     """The ids of the rows that are new or were moved: an id that exists and, without `debounce`, an equal job that
     waits are left as they are."""
+    if not jobs:
+        return set()
     keyed = any("dedupe" in job or "dedupe_key" in job for job in jobs)
     if not (keyed and any("until_done" in job for job in jobs)):
         return {id for (id,) in store.rows(sql["add"], jobs=Jsonb(jobs), keyed=keyed)}
@@ -201,6 +203,11 @@ def expired() -> list[str]:
 def sweep(ids: list[str], lease: float, backoff: float) -> int:
     """Those of the jobs whose lease ran out go back to waiting or to the dead letters; how many there were."""
     return len(store.rows(sql["sweep"], ids=ids, lease=lease, backoff=backoff))
+
+
+def running(tokens: dict[str, str]) -> set[str]:
+    """Which of these jobs (id → lease token) their worker still has, not cancelled."""
+    return {str(id) for (id,) in store.rows(sql["running"], ids=list(tokens), tokens=list(tokens.values()))}
 
 
 def hold(id: str, token: str) -> str | None:

@@ -67,6 +67,11 @@ select job_end(jsonb_agg(jsonb_build_object(
   from lost
 having count(*) > 0
 
+-- name: running
+select j.id
+  from unnest(%(ids)s::uuid[], %(tokens)s::uuid[]) held (id, token)
+  join job_queue j on j.id = held.id and j.lease_token = held.token and j.state = 'consumed' and not j.cancelled
+
 -- name: hold
 -- From here to the end of the transaction, rows of other collections are refused (own_collection).
 select case when cancelled then 'cancelled' else 'held' end, set_config('jobbko.collection', collection_node_id::text, true)

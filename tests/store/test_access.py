@@ -132,6 +132,75 @@ def test_nobody_gives_herself_access_or_touches_the_machinery(collections):
     refused("truncate job_queue")
 
 
+def test_what_runs_as_the_owner_asks_no_view_of_the_users_own(collections):
+    # PostgreSQL documentation, CREATE FUNCTION, "Writing SECURITY DEFINER Functions Safely".
+    become(KARI)
+    store.run(
+        "create function pg_temp.all_of_them() returns setof uuid language sql as 'select id from public.nodes'",
+    )
+    store.run(
+        "create temp view node_access as"
+        " select id as node_id, current_setting('jobbko.user_id')::uuid as user_id, 'admin'::text as role"
+        " from pg_temp.all_of_them() id"
+    )
+    assert store.rows("select collection_node_id::text from job_queue") == [(collections[0],)]
+    assert store.run("update job_queue set priority = 1") == 1
+
+
+@pytest.mark.usefixtures("tx")
+def test_functions_that_run_as_the_owner_are_few_and_safe():
+    unsafe = store.rows(
+        "select proname from pg_proc where prosecdef and pronamespace = 'public'::regnamespace"
+        " and (not coalesce(array_to_string(proconfig, ','), '') ~ 'search_path=.*pg_temp$'"
+        "      or prorettype = 'trigger'::regtype and has_function_privilege('public', oid, 'execute'))"
+    )
+    assert unsafe == []
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"state": "'consumed'", "lease_until": "'infinity'", "lane": "''", "flow_id": "gen_random_uuid()"},
+        {"options": """'{"pipe_target": {}}'"""},
+        {"lane": "''"},
+        {"barrier": "gen_random_uuid()"},
+        {"priority": "32767"},
+    ],
+    ids=lambda row: next(iter(row)),
+)
+def test_a_user_says_what_is_to_be_done_and_nothing_of_how(collections, row):
+    become(KARI)
+    names, values = ", ".join(row), ", ".join(row.values())
+    refused(f"insert into job_queue (job_type, collection_node_id, {names}) values ('work', %(id)s, {values})",
+            id=collections[0])  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "state = 'done'",
+        "lease_until = 'infinity'",
+        "lease_token = gen_random_uuid()",
+        "options = '{}'",
+        "payload = '{}'",
+        "attempts = -100",
+        "priority = 32767",
+    ],
+)
+def test_a_user_cannot_make_a_job_look_like_a_running_one(collections, change):
+    become(KARI)
+    refused(f"update job_queue set {change}")
+    assert store.run("update job_queue set state = 'consumed'") == 0
+
+
+def test_a_gate_with_an_odd_name_hides_no_others(collections):
+    store.run(
+        "insert into queue_state (gate, closed) values ('library:odd', true), ('collection:', true), ('llm', true)"
+    )
+    become(KARI)
+    assert {gate for (gate,) in store.rows("select gate from queue_state")} == {f"collection:{collections[0]}", "llm"}
+
+
 @pytest.mark.usefixtures("tx")
 def test_every_table_with_a_collection_is_under_the_rules():
     open_ones = store.rows(

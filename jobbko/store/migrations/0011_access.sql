@@ -1,15 +1,19 @@
 -- Who may see and change what: users see the collections that node_access gives them, in every table, by the database.
 -- An application sets `jobbko.user_id` for its transaction; the owner of the tables, as whom workers run, sees all.
 
+--
+-- A function that runs as the owner names pg_temp last: left out it is searched first, and whoever may make a temporary
+-- view called node_access would then be asked instead of the table (PostgreSQL documentation, CREATE FUNCTION).
+
 create function can_see(collection uuid) returns boolean language sql stable security definer
-set search_path = pg_catalog, public as $$
+set search_path = pg_catalog, public, pg_temp as $$
     select exists (select from node_access
                     where node_id = collection
                       and user_id = nullif(current_setting('jobbko.user_id', true), '')::uuid)
 $$;
 
 create function can_change(collection uuid) returns boolean language sql stable security definer
-set search_path = pg_catalog, public as $$
+set search_path = pg_catalog, public, pg_temp as $$
     select exists (select from node_access
                     where node_id = collection and role in ('operator', 'admin')
                       and user_id = nullif(current_setting('jobbko.user_id', true), '')::uuid)
@@ -63,15 +67,20 @@ create policy seen on job_attempt_failed for select
     using (exists (select from job_queue j where j.id = job_id));
 alter view job_attempt set (security_invoker = true);
 
+-- The collection that "collection:<id>" or "library:<id>" names; null if it names none.
+create function gate_collection(gate text) returns uuid language sql immutable as $$
+    select case when gate ~ '^[a-z]+:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then split_part(gate, ':', 2)::uuid end
+$$;
+
 -- Gates are everybody's, but for those of a collection.
 alter table queue_state enable row level security;
 alter table queue_state force row level security;
 create policy seen on queue_state for select
-    using (gate not like 'collection:%' and gate not like 'library:%' or can_see(split_part(gate, ':', 2)::uuid));
+    using (gate !~ '^(collection|library):' or can_see(gate_collection(gate)));
 alter table queue_event enable row level security;
 alter table queue_event force row level security;
 create policy seen on queue_event for select
-    using (gate not like 'collection:%' and gate not like 'library:%' or can_see(split_part(gate, ':', 2)::uuid));
+    using (gate !~ '^(collection|library):' or can_see(gate_collection(gate)));
 
 do $$
 declare
@@ -82,8 +91,42 @@ begin
     end loop;
 end $$;
 
--- Counts a branch on behalf of whoever cancelled its job.
-alter function flow_arrive() security definer set search_path = pg_catalog, public;
+-- Counts a branch on behalf of whoever cancelled or deleted its job; nobody else makes a trigger of it on a table of his
+-- own.
+do $$
+declare
+    counting text;
+begin
+    foreach counting in array array['flow_arrive()', 'flow_gone()'] loop
+        execute format('alter function %s security definer set search_path = pg_catalog, public, pg_temp', counting);
+        execute format('revoke execute on function %s from public', counting);
+    end loop;
+end $$;
+
+-- What the functions for operators do by hand is allowed as well (retry, cancel, hold, another priority), and no more.
+create function job_by_user() returns trigger language plpgsql as $$
+begin
+    if pg_has_role(current_user, (select relowner from pg_class where oid = 'job_queue'::regclass), 'member') then
+        return new;
+    end if;
+    if new.priority > greatest(10, (select priority from job_type where name = new.job_type)) then
+        raise exception 'priority % is more than 10, the most urgent', new.priority
+            using errcode = 'insufficient_privilege';
+    end if;
+    if tg_op = 'UPDATE' and (new.state is distinct from old.state and new.state not in ('queued', 'rejected')
+                             or old.state = 'consumed' and new.state <> 'consumed'
+                             or new.lease_token is distinct from old.lease_token and new.state <> 'queued'
+                             or new.attempts is distinct from old.attempts and new.attempts <> 0) then
+        raise exception 'the state of a job is changed by retry_job, cancel_job, hold_jobs and their like'
+            using errcode = 'insufficient_privilege';
+    end if;
+    return new;
+end $$;
+
+do $$ begin
+    execute format('create trigger zz_by_user before insert or update on job_queue for each row'
+                   ' when (current_user <> %L) execute function job_by_user()', current_user);
+end $$;
 
 -- The role that an application's API connects as, or switches to. Where roles may not be made, an administrator makes one
 -- and calls grant_api.
@@ -103,6 +146,13 @@ begin
     loop
         execute format('grant select, insert, update, delete on %s to %I', isolated, api);
     end loop;
+    -- Of a job only what its sender decides; the rest is the engine's, which a row could otherwise tell what to run
+    -- where (options), or that it runs already (state).
+    execute format('revoke insert, update on job_queue from %I', api);
+    execute format('grant insert (job_type, payload, priority, max_attempts, collection_node_id, scheduled_for, subject,'
+                   ' dedupe_key, held, tell) on job_queue to %I', api);
+    execute format('grant update (priority, scheduled_for, due, held, state, cancelled, attempts, error_msg, completed_at,'
+                   ' lease_token, mtime) on job_queue to %I', api);
 end $$;
 
 do $$ begin
