@@ -7,7 +7,10 @@
 Dramatiq's own group callbacks fire only if every member succeeds (Bogdanp/dramatiq#868) and count in a store beside the
 queue. Here a branch arrives in the transaction that ends its job, however that ends: done, dead, cancelled, or swept
 after its worker died. A callback with the option `fan_in="done"` follows only when all branches are done; a dead one
-that is requeued and then succeeds counts.
+that is requeued and then succeeds counts. Each branch is a job of its own, even if an equal one waits.
+
+An empty group never ends. `group.run()` refuses one that has a callback with Dramatiq's own "parties must be a positive
+integer", before it asks us: send what was to follow it instead.
 """
 
 from __future__ import annotations

@@ -29,4 +29,9 @@ delete from schedule_tick t
 delete from queue_event where at < clock_timestamp() - make_interval(secs => %(age)s)
 
 -- name: prune_barriers
-delete from flow_barrier where fired_at < clock_timestamp() - make_interval(secs => %(age)s)
+-- Also those that nobody can arrive at any more: their group was never sent, or all of it is gone. A dead branch may still
+-- be requeued. (A probe for each barrier; `not exists` could be made a join, which reads the whole queue.)
+delete from flow_barrier b
+ where fired_at < clock_timestamp() - make_interval(secs => %(age)s)
+    or fired_at is null and created_at < clock_timestamp() - make_interval(secs => %(age)s)
+   and (select j.barrier from job_queue j where j.barrier = b.id and j.state <> 'done' limit 1) is null

@@ -74,3 +74,32 @@ def test_enqueue_job_says_which_job_waits(broker, read):
     same = store.value("select enqueue_job('read', '{\"n\": 2}', dedupe_key => 'key')")
     assert one == same
     assert store.rows("select payload, priority, due from job_queue") == [({"n": 1}, 10, False)]
+
+
+def test_a_job_that_is_inserted_for_a_held_subject_is_held(broker, read):
+    broker.job_types.publish()
+    store.rows("select hold_jobs('page:1')")
+    store.run("insert into job_queue (job_type, payload, subject) values ('read', '{\"n\": 1}', 'page:1')")
+    store.rows("select enqueue_job('read', '{\"n\": 2}', subject => 'page:1')")
+    assert store.rows("select held, due from job_queue") == [(True, False)] * 2
+
+
+def test_a_dead_job_that_is_requeued_follows_what_its_subject_is_now(broker, read):
+    held = read.send_with_options(args=(1,), subject="page:1")
+    freed = read.send_with_options(args=(2,), subject="page:2")
+    store.rows("select hold_jobs('page:2')")
+    store.rows("select cancel_job(id) from job_queue")
+    store.rows("select hold_jobs('page:1'), release_jobs('page:2')")
+    store.rows("select retry_job(id) from job_queue")
+    with working(broker):
+        until(lambda: rows("id = %(id)s", id=freed.message_id)[0].status == "completed")
+    assert store.rows("select held, due from job_queue where id = %(id)s", id=held.message_id) == [(True, False)]
+    assert store.value("select release_jobs('page:1')") == 1
+
+
+def test_a_lease_that_is_given_back_or_cut_off_is_held_with_its_subject(broker, read):
+    read.send_with_options(args=(1,), subject="page:1")
+    store.run("update job_queue set state = 'consumed', lease_token = gen_random_uuid()")
+    store.rows("select hold_jobs('page:1')")
+    store.run("update job_queue set state = 'queued', lease_token = null")
+    assert store.rows("select held, due from job_queue") == [(True, False)]

@@ -7,8 +7,10 @@ import pytest
 from dramatiq import group
 
 from jobbko import settings, store
+from jobbko.engine.fan_in import with_fan_in
 from jobbko.engine.leases import sweep
 from jobbko.errors import Permanent
+from jobbko.store.retention import prune
 from jobbko.testing.worker import until, working
 from tests.engine.conftest import rows, statuses
 
@@ -276,3 +278,19 @@ def test_a_requeued_branch_is_waited_for_again(broker, board):
         store.run("select run_job_now(%(id)s)", id=first.id)
         until(lambda: board.written == ["page"])
     assert store.value("select bool_and(done) from flow_arrival") is True
+
+
+def test_an_empty_group_with_a_callback_says_what_to_do_instead(broker, board):
+    with pytest.raises(ValueError, match="leave it out and give back what was to follow it"):
+        list(with_fan_in(photos(board, [])))
+
+
+def test_a_barrier_that_nobody_can_arrive_at_is_pruned(broker, board):
+    board.bad = {1}
+    photos(board, [1], fan_in="done").run()
+    with working(broker):
+        until(lambda: statuses() == ["error"])
+    (waiting,) = store.rows("select id from flow_barrier")
+    list(with_fan_in(photos(board, [2])))  # asked for, and never sent
+    prune(0)
+    assert store.rows("select id from flow_barrier") == [waiting]

@@ -148,6 +148,20 @@ begin
     return count;
 end $$;
 
+-- However a job comes to wait (an INSERT, a retry, a lease given back), it is held while its subject is. After the other
+-- triggers, which are by name before it, for they say when it is due.
+create function job_subject_held() returns trigger language plpgsql as $$
+declare
+    held boolean := exists (select from job_hold where subject = new.subject);
+begin
+    new.held := held or tg_op = 'INSERT' and new.held;
+    new.due := new.due and not new.held;
+    return new;
+end $$;
+
+create trigger job_subject_held before insert or update of state on job_queue for each row
+    when (new.subject is not null and new.state = 'queued') execute function job_subject_held();
+
 -- A waiting job becomes more or less urgent. False if it does not wait.
 create function prioritize_job(job uuid, new_priority smallint) returns boolean language plpgsql as $$
 begin
