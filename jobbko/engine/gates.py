@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 
+from jobbko.engine.job import running
 from jobbko.errors import GateClosed
 from jobbko.store import gates
 
@@ -25,7 +26,8 @@ def permit(service: str) -> None:
 
     GateClosed if its gate is closed, so that its jobs wait instead of asking in vain.
     """
-    if (found := gates.closed(service)) is not None:
+    job = running()
+    if (found := gates.closed(service, job.message_id if job else None)) is not None:
         raise GateClosed(found.gate, found.reason, found.resume_at)
     for _ in range(TRIES):
         seconds = gates.take(service)

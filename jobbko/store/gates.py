@@ -49,9 +49,9 @@ def listing(all: bool = False) -> list[Gate]:
     return store.many(Gate, sql["listing"], all=all)
 
 
-def closed(gate: str) -> Closed | None:
-    """None if jobs may ask it, be it only one that tries."""
-    return store.find(Closed, sql["closed"], gate=gate)
+def closed(gate: str, job: str | None = None) -> Closed | None:
+    """None if this job may ask it: the gate is open, or it is the one that tries."""
+    return store.find(Closed, sql["closed"], gate=gate, job=job)
 
 
 def pause(gate: str, until: datetime | None = None, note: str | None = None, owner: str | None = None) -> None:

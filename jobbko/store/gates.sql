@@ -11,7 +11,9 @@ select gate, closed, reason, since, resume_at, streak, probing, note, owner,
  order by closed desc, gate
 
 -- name: closed
-select gate, reason, resume_at from queue_state where gate = %(gate)s and closed and not probing
+-- Not for the job that tries; and a thread that cannot say for which job it asks is taken to be its.
+select gate, reason, resume_at from queue_state
+ where gate = %(gate)s and closed and (not probing or probe <> %(job)s::uuid)
 
 -- name: pause
 select gate_close(%(gate)s, 'manual', null, %(until)s::timestamptz, %(note)s, %(owner)s)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+
 import dramatiq
 import pytest
 
 from jobbko import store
 from jobbko.engine import completion
-from jobbko.errors import Charged
+from jobbko.engine import gates as engine_gates
+from jobbko.errors import Charged, GateClosed, Throttled
 from jobbko.store import gates
 from jobbko.testing.worker import until, working
 from tests.engine.conftest import all_are, failures, rows, statuses
@@ -103,3 +106,112 @@ def test_the_list_of_attempts_agrees_with_what_the_suspects_got_back(broker):
     assert [(row.status, row.attempts) for row in rows()] == [("pending", 0)] * 3
     assert failures() == [(1, "refunded", "internal")] * 3
     assert all_are("pending")
+
+
+def test_a_service_that_asks_half_of_the_requests_for_patience_gets_it(broker):
+    asked, answering = [], threading.Lock()
+
+    @dramatiq.actor(gates=("llm",))
+    def ask(n):
+        with answering:
+            asked.append(n)
+            refuse = len(asked) % 2 == 0
+        threading.Event().wait(0.03)
+        if refuse:
+            raise Throttled("llm", retry_after=30)
+
+    broker.enqueue_many(ask.message(n) for n in range(200))
+    with working(broker, threads=8):
+        until(lambda: closed() == [("llm", "outage")] and "running" not in statuses())
+        threading.Event().wait(1)
+        events = [event.event for event in gates.events("llm")]
+    assert events == ["closed"]
+    assert len(asked) <= 16  # what was under way, and what one turn may have claimed just before
+
+
+@pytest.mark.parametrize("error", [Charged("content", "its own fault"), Throttled("llm", retry_after=1)])
+def test_while_one_job_tries_no_failure_of_an_older_one_lets_another_try(broker, error):
+    go_on, trying, over = threading.Event(), [], threading.Event()
+
+    @dramatiq.actor(gates=("llm",), backoff=60)
+    def old():
+        if not go_on.is_set():
+            go_on.wait(10)
+            raise error
+
+    @dramatiq.actor(gates=("llm",))
+    def new(n):
+        trying.append(n)
+        over.wait(10)
+
+    old.send()
+    with working(broker, threads=6):
+        until(lambda: statuses() == ["running"])
+        close("llm")
+        broker.enqueue_many(new.message(n) for n in range(6))
+        time_is_up()
+        until(lambda: len(trying) == 1)
+        go_on.set()
+        until(lambda: rows()[0].status != "running")
+        time_is_up()
+        threading.Event().wait(0.6)
+        assert len(trying) == 1
+        over.set()
+        until(lambda: closed() == [] and statuses().count("completed") >= 6)
+
+
+def test_a_trial_that_takes_longer_than_its_minute_gets_no_company_until_its_lease_is_over(broker):
+    trying, over = [], threading.Event()
+
+    @dramatiq.actor(gates=("llm",))
+    def ask(n):
+        trying.append(n)
+        over.wait(10)
+
+    broker.enqueue_many(ask.message(n) for n in range(3))
+    close("llm")
+    time_is_up()
+    with working(broker, threads=3):
+        until(lambda: len(trying) == 1)
+        time_is_up()
+        threading.Event().wait(0.5)
+        assert len(trying) == 1
+        assert store.value("select gate_halfopen()") == []
+        with store.transaction():
+            store.run("update job_queue set lease_until = clock_timestamp() where state = 'consumed'")
+            assert store.value("select gate_halfopen()") == ["llm"]
+            store.run("update job_queue set lease_until = clock_timestamp() + interval '30 s' where state = 'consumed'")
+        over.set()
+        until(lambda: all_are("completed"))
+
+
+def test_while_one_job_tries_no_other_may_send_its_request(broker):
+    may, trying, over = {}, threading.Event(), threading.Event()
+
+    def ask(name):
+        try:
+            engine_gates.permit("llm")
+            may[name] = True
+        except GateClosed:
+            may[name] = False
+
+    @dramatiq.actor(gates=("llm",))
+    def trial():
+        ask("trial")
+        trying.set()
+        over.wait(10)
+
+    @dramatiq.actor
+    def other():
+        ask("other")
+
+    trial.send()
+    close("llm")
+    time_is_up()
+    with working(broker):
+        assert trying.wait(5)
+        other.send()
+        until(lambda: "other" in may)
+        over.set()
+        until(lambda: all_are("completed"))
+    assert may == {"trial": True, "other": False}

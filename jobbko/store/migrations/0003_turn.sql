@@ -142,7 +142,7 @@ begin
             want := want - cardinality(found_rows);
             after := array[ls[i], ts[i], cs[i]::text];
             if trying && halfopen then
-                perform gate_probe(gate) from unnest(halfopen) gate where gate = any (trying);
+                perform gate_probe(gate, found_rows[1]) from unnest(halfopen) gate where gate = any (trying);
                 shut := shut || array(select unnest(trying) intersect select unnest(halfopen));
             end if;
             if limit_of ? ts[i] then

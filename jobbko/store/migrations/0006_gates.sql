@@ -7,10 +7,10 @@ create function gate_event(gate text, event text, reason text, resume_at timesta
 $$;
 
 -- Close a gate. seconds: how long the other side asked for, between one second and one hour, or null for a wait that
--- doubles from 60 s to an hour with each outage since the last success. A person's pause is never replaced, and what
--- runs into a gate that is closed already only makes it wait longer.
-create function gate_close(name text, why text, seconds double precision, until timestamptz, because text, who text)
-returns void language plpgsql as $$
+-- doubles from 60 s to an hour with each outage since the last success. job: whose failure it was. A person's pause is
+-- never replaced, and what runs into a gate that is closed already only makes it wait longer, unless it was the trial.
+create function gate_close(name text, why text, seconds double precision, until timestamptz, because text, who text,
+                           job uuid default null) returns void language plpgsql as $$
 declare
     state queue_state;
     opens timestamptz;
@@ -26,14 +26,14 @@ begin
         when why = 'budget' then date_trunc('day', clock_timestamp() at time zone 'UTC') at time zone 'UTC'
                                  + interval '1 day'
     end;
-    if state.closed and not state.probing and state.reason = why and why <> 'manual' then
+    if state.closed and state.reason = why and why <> 'manual' and not (state.probing and coalesce(state.probe = job, true)) then
         update queue_state set resume_at = greatest(resume_at, opens) where gate = name and opens is not null and not counts;
         return;
     end if;
     update queue_state
        set closed = true, reason = why, since = case when state.closed and state.reason = why then state.since
                                                      else clock_timestamp() end,
-           resume_at = opens, probing = false, note = because, owner = who, announced = why,
+           resume_at = opens, probing = false, probe = null, note = because, owner = who, announced = why,
            streak = state.streak + counts::int, suspects = case when why = 'outage' then '{}' else state.suspects end
      where gate = name;
     perform gate_event(name, 'closed', why, opens, because, who, state.announced is distinct from why and why <> 'manual');
@@ -43,7 +43,7 @@ end $$;
 create function gate_open(name text, who text) returns boolean language plpgsql as $$
 begin
     update queue_state
-       set closed = false, probing = false, streak = 0, suspects = '{}', announced = null, resume_at = null, since = null
+       set closed = false, probing = false, probe = null, streak = 0, suspects = '{}', announced = null, resume_at = null, since = null
      where gate = name and closed;
     if not found then return false; end if;
     perform gate_event(name, 'opened', null, null, null, who);
@@ -65,21 +65,28 @@ begin
     end loop;
 end $$;
 
--- The gates that may let one job through now: their time has come. Who holds the row decides.
+-- The gates that may let one job through now: their time has come, and no trial is under way. Who holds the row decides.
 create function gate_halfopen() returns text[] language plpgsql as $$
 begin
     if not exists (select from queue_state where closed and resume_at <= (select clock_timestamp())) then
         return '{}';
     end if;
-    return array(select gate from queue_state
+    return array(select gate from queue_state s
                   where closed and reason not in ('manual', 'budget') and resume_at <= (select clock_timestamp())
-                    for update skip locked);
+                    and not (probing and exists (
+                            select from job_queue j
+                             where j.id = s.probe and j.state = 'consumed' and j.lease_until > clock_timestamp()))
+                    for update of s skip locked);
 end $$;
 
--- One job has been let through. If it is never heard of again, another one may try in a minute.
-create function gate_probe(name text) returns void language plpgsql as $$
+-- One job, whose row is at this place, has been let through. If it is never heard of again, another one may try in a
+-- minute, or when its lease is over.
+create function gate_probe(name text, place tid) returns void language plpgsql as $$
 begin
-    update queue_state set probing = true, resume_at = clock_timestamp() + interval '60 seconds' where gate = name;
+    update queue_state
+       set probing = true, probe = (select id from job_queue where ctid = place),
+           resume_at = clock_timestamp() + interval '60 seconds'
+     where gate = name;
     perform gate_event(name, 'probe', reason, resume_at, null, null) from queue_state where gate = name;
 end $$;
 
@@ -98,7 +105,7 @@ begin
     loop
         if item.gate is not null then
             if item.reason <> 'manual' then  -- a person's pause is there already
-                perform gate_close(item.gate, item.reason, item.seconds, item.until, item.error, null);
+                perform gate_close(item.gate, item.reason, item.seconds, item.until, item.error, null, item.id);
             end if;
             continue;
         end if;
@@ -106,7 +113,7 @@ begin
         update queue_state set suspects = array(select distinct unnest(suspects || item.id)) where gate = item.suspect
         returning suspects into seen;
         if cardinality(seen) >= 3 then
-            perform gate_close(item.suspect, 'outage', null, null, item.error, null);
+            perform gate_close(item.suspect, 'outage', null, null, item.error, null, item.id);
             perform gate_revive(item.suspect, seen);
         end if;
     end loop;
@@ -140,8 +147,9 @@ begin
     end loop;
 end $$;
 
--- A job that succeeded shows that what it needs is there: an outage is over, and the counting starts anew. Credit, keys
--- and budgets are for a person or the clock to say, unless a trial was under way.
+-- A job that succeeded shows that what it needs is there: an outage is over, and the counting starts anew. Not if it was
+-- under way before the gate closed: a service that answers by halves and asks for patience gets it. Credit, keys and
+-- budgets are for a person or the clock to say. The trial itself speaks for every gate that let it through.
 create function gate_successes(passed uuid[]) returns void language plpgsql as $$
 declare
     name text;
@@ -152,21 +160,23 @@ begin
            and gate in (select unnest(gates) from job_queue where id = any (passed) and state = 'done')
          order by gate for update
     loop
-        update queue_state set streak = 0, suspects = '{}', announced = case when closed then announced end
-         where gate = name;
-        update queue_state
-           set closed = false, probing = false, resume_at = null, since = null, announced = null
-         where gate = name and closed and (reason = 'outage' or probing);
+        update queue_state set streak = 0, suspects = '{}', announced = null where gate = name and not closed;
+        update queue_state s
+           set closed = false, probing = false, probe = null, resume_at = null, since = null, announced = null, streak = 0,
+               suspects = '{}'
+         where gate = name and closed
+           and exists (select from job_queue j
+                        where j.id = any (passed) and j.state = 'done' and name = any (j.gates)
+                          and (s.probing and j.id = s.probe or s.reason = 'outage' and j.started_at > s.since));
         if found then
             perform gate_event(name, 'opened', null, null, null, 'a job succeeded');
             perform pg_notify('jobbko', '');
         end if;
     end loop;
     -- A trial that failed by its own fault says nothing about the gate: the next one may try at once.
-    update queue_state set probing = false, resume_at = clock_timestamp()
-     where closed and probing
-       and gate in (select unnest(gates) from job_queue
-                     where id = any (passed) and state <> 'done');
+    update queue_state set probing = false, probe = null, resume_at = clock_timestamp()
+     where closed and probing and probe = any (passed)
+       and exists (select from job_queue where id = probe and state <> 'done');
 end $$;
 
 -- A job that writes its end itself, inside its own transaction; what it shows of its gates is known with it. False if
