@@ -3,7 +3,8 @@
 JobError
   Missing      the subject is gone: the job is done, quietly
   Throttled    a service said when to come back: free of charge, at that time
-  GateClosed   something outside is not available: free of charge, when it is again
+  GateClosed   something outside is not available: free of charge, when it is again; closes its gate
+  GateFoundClosed  it was known before the request: free of charge, when the gate opens; closes nothing
   LeaseLost    another worker has the job now: stop, write nothing
   Charged      the job failed in a way that was foreseen: counts as an attempt, retried with backoff
   Permanent    it can never work: dead letter at once, a person must look
@@ -56,6 +57,10 @@ class GateClosed(JobError):
         self.gate = gate
         self.reason = reason
         self.resume_at = resume_at
+
+
+class GateFoundClosed(GateClosed):
+    """The gate was closed before anybody was asked. That is no news of what lies behind it: the job waits, no more."""
 
 
 class LeaseLost(JobError):

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 
 from jobbko.engine.job import running
-from jobbko.errors import GateClosed
+from jobbko.errors import GateFoundClosed
 from jobbko.store import gates
 
 logger = logging.getLogger(__name__)
@@ -24,11 +24,11 @@ announce: Callable[[str], None] | None = None
 def permit(service: str) -> None:
     """Before a request: wait for the service's turn, which all workers on all hosts share.
 
-    GateClosed if its gate is closed, so that its jobs wait instead of asking in vain.
+    GateFoundClosed if its gate is closed, so that its jobs wait instead of asking in vain.
     """
     job = running()
     if (found := gates.closed(service, job.message_id if job else None)) is not None:
-        raise GateClosed(found.gate, found.reason, found.resume_at)
+        raise GateFoundClosed(found.gate, found.reason, found.resume_at)
     for _ in range(TRIES):
         seconds = gates.take(service)
         if seconds <= 0:

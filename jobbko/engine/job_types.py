@@ -10,6 +10,7 @@ from dramatiq import Actor
 
 from jobbko.engine.signature import Signature
 from jobbko.store import queue
+from jobbko.store.gates import name_fault
 
 #: Normal. What Dramatiq calls 0 is "not stated".
 DEFAULT_PRIORITY = 5
@@ -60,12 +61,15 @@ class JobTypes(dramatiq.Middleware):
             raise ValueError(f"{actor.actor_name}: max_running={most or each} must not be negative")
         if isinstance(options.get("gates"), str):
             raise ValueError(f"{actor.actor_name}: gates is a list of names; for a single one write gate=…")
+        needed = sorted({*options.get("gates", ()), *filter(None, [options.get("gate")])})
+        if wrong := next(filter(None, map(name_fault, needed)), None):
+            raise ValueError(f"{actor.actor_name}: {wrong}")
         self.known[actor.actor_name] = JobType(
             signature=Signature.of(actor.actor_name, actor.fn),
             queue_name=actor.queue_name,
             priority=actor.priority or DEFAULT_PRIORITY,
             max_attempts=max_attempts(options),
-            gates=sorted({*options.get("gates", ()), *filter(None, [options.get("gate")])}),
+            gates=needed,
             dedupe=bool(options.get("dedupe", False)),
             until_done=options.get("dedupe") == "until_done",
             limit=None

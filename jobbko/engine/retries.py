@@ -16,7 +16,8 @@ from dramatiq.middleware import Interrupt, Shutdown, TimeLimitExceeded
 from jobbko import settings, store
 from jobbko.engine.interrupts import Cancelled
 from jobbko.engine.job import Job
-from jobbko.errors import Charged, GateClosed, JobError, LeaseLost, Missing, Permanent, Throttled
+from jobbko.errors import Charged, GateClosed, GateFoundClosed, JobError, LeaseLost, Missing, Permanent, Throttled
+from jobbko.store.gates import name_fault
 from jobbko.store.queue import Ended
 
 logger = logging.getLogger(__name__)
@@ -64,14 +65,8 @@ class Retries(dramatiq.Middleware):
                 return ended(job, exception, "rejected", outcome="cancelled", kind="cancelled", charge=0)
             case Shutdown():
                 return refund(job, exception, 0, "shutdown")
-            case Throttled(service=service, retry_after=seconds):
-                said = refund(job, exception, None, exception.kind)
-                said["gate"], said["reason"], said["seconds"] = str(service), "outage", sensible(seconds)
-                return said
-            case GateClosed(gate=gate, reason=reason, resume_at=at):
-                said = refund(job, exception, None, exception.kind)
-                said["gate"], said["reason"], said["until"] = gate, reason, None if at is None else utc(at).isoformat()
-                return said
+            case Throttled() | GateClosed():
+                return at_gate(job, exception, options)
             case _ if store.lost_connection(exception) or store.lost_connection(exception.__cause__ or exception):
                 return refund(job, exception, RECONNECT, "database")
             case Permanent():
@@ -97,6 +92,26 @@ def refund(job: Job, exception: BaseException, delay: float | None, kind: str) -
     return ended(job, exception, "queued", outcome="refunded", kind=kind, delay=delay, charge=0)
 
 
+def at_gate(job: Job, exception: Throttled | GateClosed, options: dict[str, Any]) -> Ended:
+    """Free of charge; it waits at the gate, and closes it unless it only found it closed."""
+    name = str(exception.service if isinstance(exception, Throttled) else exception.gate)
+    if wrong := name_fault(name):
+        # A row of that name would pause other jobs, or nobody while this one ran round and round.
+        said = failed(job, exception, delay_after("internal", job.claimed.attempts + 1, options))
+        said["error"] = f"{message_of(exception)}; {wrong}"
+        return said
+    said = refund(job, exception, None, exception.kind)
+    said["gate"] = name
+    match exception:
+        case Throttled(retry_after=seconds):
+            said["reason"], said["seconds"] = "outage", sensible(seconds)
+        case GateFoundClosed():
+            pass
+        case GateClosed(reason=reason, resume_at=at):
+            said["reason"], said["until"] = reason, None if at is None else utc(at).isoformat()
+    return said
+
+
 def ended(
     job: Job,
     exception: BaseException,
@@ -111,7 +126,7 @@ def ended(
     said["error"] = "cancelled" if outcome == "cancelled" else message_of(exception)
     said["cancelled"] = outcome == "cancelled"
     said["class"] = kind if isinstance(kind, str) else "internal"
-    if isinstance(exception, Charged) and exception.service is not None:
+    if isinstance(exception, Charged) and exception.service and not name_fault(exception.service):
         said["suspect"] = exception.service
     if not isinstance(exception, JobError | Interrupt):
         said["traceback"] = "".join(traceback.format_exception(exception))[-20_000:]

@@ -44,6 +44,19 @@ class Event:
     owner: str | None
 
 
+#: Names that every job's own gates begin with, or are; no actor and no failure may use them.
+RESERVED = ("type:", "collection:")
+
+
+def name_fault(gate: str) -> str | None:
+    """Why no outside dependency can have this name; None if it can. "+" joins the gates of a lane."""
+    if not gate or "+" in gate or gate == "all" or gate.startswith(RESERVED):
+        return (
+            f'{gate!r} cannot be the name of a gate: not empty, "all", "type:…", "collection:…" or anything with a "+"'
+        )
+    return None
+
+
 def listing(all: bool = False) -> list[Gate]:
     """The closed ones; all: also those that were closed once."""
     return store.many(Gate, sql["listing"], all=all)

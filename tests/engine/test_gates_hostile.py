@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from datetime import UTC, datetime
 
 import dramatiq
 import pytest
@@ -215,3 +216,98 @@ def test_while_one_job_tries_no_other_may_send_its_request(broker):
         over.set()
         until(lambda: all_are("completed"))
     assert may == {"trial": True, "other": False}
+
+
+def test_a_gate_that_somebody_has_opened_meanwhile_is_not_closed_by_a_job_that_found_it_closed(broker):
+    asked, refused, go_on = [], threading.Event(), threading.Event()
+
+    @dramatiq.actor(gates=("llm",))
+    def ask():
+        asked.append(1)
+        if len(asked) > 1:
+            return
+        try:
+            close("llm", "credit")
+            engine_gates.permit("llm")
+        except GateClosed:
+            refused.set()
+            go_on.wait(10)
+            raise
+
+    ask.send()
+    with working(broker):
+        assert refused.wait(5)
+        gates.resume("llm", "kari")
+        go_on.set()
+        until(lambda: all_are("completed"))
+    assert [event.event for event in reversed(gates.events("llm"))] == ["closed", "opened"]
+    assert failures() == [(1, "refunded", "gate")]
+
+
+def test_a_job_that_finds_out_itself_closes_the_gate_again_though_it_was_opened_meanwhile(broker):
+    asking, go_on = threading.Event(), threading.Event()
+
+    @dramatiq.actor(gates=("llm",))
+    def ask():
+        asking.set()
+        go_on.wait(10)
+        raise GateClosed("llm", "credit")
+
+    ask.send()
+    with working(broker):
+        assert asking.wait(5)
+        close("llm", "credit")
+        gates.resume("llm")
+        go_on.set()
+        until(lambda: closed() == [("llm", "credit")])
+
+
+@pytest.mark.parametrize(
+    "error", [GateClosed("llm", "manual"), GateClosed("llm", "outage", datetime(2020, 1, 1, tzinfo=UTC))]
+)
+def test_a_refund_that_nothing_holds_up_does_not_run_round_and_round(broker, error):
+    ran = []
+
+    @dramatiq.actor
+    def work():
+        ran.append(1)
+        raise error
+
+    work.send()
+    with working(broker):
+        until(lambda: len(ran) == 1)
+        threading.Event().wait(1.5)
+        assert len(ran) <= 2
+        until(lambda: len(ran) >= 2)
+
+
+NO_GATES = ["a+b", "all", "type:ask", "collection:abc", ""]
+
+
+@pytest.mark.parametrize("name", NO_GATES)
+def test_a_gate_that_cannot_have_its_name_is_refused_where_it_is_declared(broker, name):
+    with pytest.raises(ValueError, match=r"work: .* cannot be the name of a gate"):
+
+        @dramatiq.actor(gates=(name,))
+        def work():
+            pass
+
+
+@pytest.mark.parametrize("name", NO_GATES)
+@pytest.mark.parametrize("error", [Throttled, lambda name: GateClosed(name, "credit")], ids=["Throttled", "GateClosed"])
+def test_a_failure_that_names_no_gate_is_charged_to_its_job_and_pauses_nobody(broker, name, error):
+    @dramatiq.actor(max_attempts=1)
+    def bad():
+        raise error(name)
+
+    @dramatiq.actor
+    def good():
+        pass
+
+    bad.send()
+    with working(broker):
+        until(lambda: statuses() == ["error"])
+        good.send()
+        until(lambda: statuses() == ["error", "completed"])
+    assert "cannot be the name of a gate" in rows()[0].error_msg
+    assert gates.listing(all=True) == []

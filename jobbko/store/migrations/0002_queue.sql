@@ -43,7 +43,6 @@ create table queue_state (
     resume_at timestamptz,           -- when it opens, or lets one job try; null: only a person opens it
     streak    integer     not null default 0,      -- outages since the last success
     probing   boolean     not null default false,  -- one job is trying now
-    probe     uuid,                                -- and which
     suspects  uuid[]      not null default '{}',   -- jobs that met a plain 500 since the last success
     announced text,                                -- the reason that was announced since then
     note      text,

@@ -1,5 +1,8 @@
 -- Gates: pause instead of fail. What closes and opens them, and who is told.
 
+-- The job that is trying now.
+alter table queue_state add column probe uuid;
+
 create function gate_event(gate text, event text, reason text, resume_at timestamptz, note text, owner text,
                            announce boolean default false) returns void language sql as $$
     insert into queue_event (gate, event, reason, resume_at, note, owner, announce)
@@ -20,7 +23,8 @@ begin
     select * into state from queue_state where gate = name for update;
     if state.closed and state.reason = 'manual' and why <> 'manual' then return; end if;
     opens := case
-        when until is not null then until
+        when until is not null then case when why = 'manual' then until
+                                         else greatest(until, clock_timestamp() + interval '1 second') end
         when seconds is not null then clock_timestamp() + least(greatest(seconds, 1), 3600) * interval '1 second'
         when why = 'outage' then clock_timestamp() + least(60 * 2 ^ least(state.streak, 6), 3600) * interval '1 second'
         when why = 'budget' then date_trunc('day', clock_timestamp() at time zone 'UTC') at time zone 'UTC'
@@ -104,9 +108,14 @@ begin
          where (gate is not null or suspect is not null) and id = any (passed)
     loop
         if item.gate is not null then
-            if item.reason <> 'manual' then  -- a person's pause is there already
+            -- Without a reason the gate was found closed and nobody was asked; a person's pause is there already.
+            if item.reason <> 'manual' then
                 perform gate_close(item.gate, item.reason, item.seconds, item.until, item.error, null, item.id);
             end if;
+            -- Nothing holds the job up if the gate is open by now; it shall not run round and round all the same.
+            update job_queue set due = false, scheduled_for = clock_timestamp() + interval '1 second'
+             where id = item.id and state = 'queued' and due
+               and not exists (select from queue_state where gate = item.gate and closed);
             continue;
         end if;
         insert into queue_state (gate) values (item.suspect) on conflict do nothing;
