@@ -62,7 +62,9 @@ begin
         shut := array(select gate from queue_state where closed and gate <> all (halfopen));
         if 'all' = any (shut) then return; end if;
         open := array(select name from unnest(types) name where 'type:' || name <> all (shut));
-        paused := array(select substr(gate, 12)::uuid from unnest(shut) gate where gate like 'collection:%');
+        -- Whatever comes after the colon: a name that is no id pauses nobody, and stops nobody's turn.
+        paused := array(select substr(gate, 12)::uuid from unnest(shut) gate
+                         where gate ~ '^collection:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$');
     end if;
     if exists (select from job_limit) then
         -- Who holds a limit's row decides for it until commit; the others leave its types alone for this turn. The
