@@ -23,12 +23,14 @@ def working(broker: Broker, threads: int = 2) -> Iterator[Worker]:
     if broker not in _booted:
         _booted.add(broker)
         broker.emit_after("process_boot")  # as `dramatiq` does; time limits start their clock here
+    before = list(broker.middleware)
     worker = Worker(broker, worker_threads=threads, worker_timeout=50)
     worker.start()
     try:
         yield worker
     finally:
         worker.stop(timeout=10_000)
+        broker.middleware[:] = before  # a worker leaves its own behind
 
 
 def until(condition: Callable[[], bool], timeout: float = 15) -> None:
