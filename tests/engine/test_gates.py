@@ -133,6 +133,26 @@ def test_credit_and_keys_wait_for_a_person(broker, service, reason):
     assert rows()[0].attempts == 0
 
 
+@pytest.mark.parametrize("reason", ["credit", "auth"])
+def test_an_outage_does_not_take_the_place_of_what_waits_for_a_person(broker, reason):
+    # It would open by itself, and the next job would pay or be refused again.
+    go = threading.Event()
+
+    @dramatiq.actor(gates=("llm",))
+    def slow():
+        go.wait(5)
+        raise Throttled("llm", 1)
+
+    slow.send()
+    with working(broker):
+        until(lambda: all_are("running"))
+        store.value("select gate_close('llm', %(why)s, null, null, 'no', null)", why=reason)
+        go.set()
+        until(lambda: all_are("pending"))
+        assert closed() == [("llm", reason)]
+        assert gates.listing()[0].resume_at is None
+
+
 def test_a_job_that_was_claimed_after_the_closing_opens_an_outage_and_one_that_was_under_way_opens_nothing(
     broker, service
 ):

@@ -22,6 +22,10 @@ begin
     insert into queue_state (gate) values (name) on conflict do nothing;
     select * into state from queue_state where gate = name for update;
     if state.closed and state.reason = 'manual' and why <> 'manual' then return; end if;
+    -- Nor is what waits for money or a key made an outage, which opens by itself; only the trial may find out otherwise.
+    if state.closed and state.reason in ('credit', 'auth') and why = 'outage' and state.probe is distinct from job then
+        return;
+    end if;
     opens := case
         when until is not null then case when why = 'manual' then until
                                          else greatest(until, clock_timestamp() + interval '1 second') end
