@@ -51,8 +51,12 @@ def main() -> NoReturn:
         _fail(str(error), 1)
     except psycopg2.OperationalError as error:
         _fail(f"The database cannot be reached: {str(error).strip()}\nIs DATABASE_URL right? `jobbko doctor` looks.", 1)
-    except psycopg2.errors.UndefinedTable:
-        _fail("This database has no queue yet. Run `jobbko migrate`.", 1)
+    except psycopg2.errors.UndefinedTable as error:
+        _fail(
+            f"This database has no queue yet ({error.diag.message_primary}). Run `jobbko migrate`. If that changes"
+            " nothing, it was made by an unreleased version: begin with an empty database.",
+            1,
+        )
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
