@@ -9,8 +9,8 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
+from concurrent.futures import ThreadPoolExecutor, wait
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -187,17 +187,18 @@ class PostgresBroker(dramatiq_pg.PostgresBroker):  # type: ignore[misc]
 
     def enqueue_many(self, messages: Iterable[Message[Any]], *, delay: int | None = None) -> int:
         """Add many jobs, all or none; how many rows are new or moved. A generator is never held in memory whole."""
-        waiting, rows, added = iter(messages), list[queue.NewJob](), 0
-        # While Postgres writes one batch, the next one is worked out; together they take half the time. The caller's
-        # own code runs in between: it may use this very transaction, and undo a part of it.
+        rows = (new_job(self, message, delay) for message in messages)
+        mine = not store.in_transaction()
+        # While Postgres writes one batch, the next one is worked out; together they take half the time. Not in a
+        # transaction of the caller's: her generator may have her connection in its own hands.
         with store.transaction(), ThreadPoolExecutor(1, "enqueue") as writer:
-            while True:
-                batch = list(islice(waiting, ENQUEUE_BATCH))
-                writing = writer.submit(copy_context().run, queue.add, rows)
-                rows = [new_job(self, message, delay) for message in batch]
-                added += len(writing.result())
-                if not batch:
-                    return added
+            written, added = None, 0
+            while batch := list(islice(rows, ENQUEUE_BATCH)):
+                added += len(written.result()) if written else 0
+                written = store.alongside(writer, partial(queue.add, batch))
+                if not mine:
+                    wait([written])
+            return added + (len(written.result()) if written else 0)
 
     def consume(self, queue_name: str, prefetch: int = 1, timeout: int = 30_000) -> Consumer:
         self.process.consumes(queue_name)

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator
-from contextvars import ContextVar
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, wait
+from contextvars import ContextVar, copy_context
 from importlib import resources
 from typing import Any, TypeVar
 
@@ -37,6 +38,8 @@ class Ambient:
 
     def __init__(self, conn: Connection) -> None:
         self.conn: Connection | None = conn
+        #: What another thread does in this transaction; the caller's next statement waits for it.
+        self.alongside: Future[Any] | None = None
 
 
 _current: ContextVar[Ambient | None] = ContextVar("connection", default=None)
@@ -151,7 +154,29 @@ def _execute(query: str, params: dict[str, Any]) -> Iterator[Cursor]:
 
 def _ambient() -> Connection | None:
     ambient = _current.get()
-    return None if ambient is None else ambient.conn
+    if ambient is None:
+        return None
+    if ambient.alongside is not None:
+        wait([ambient.alongside])
+    return ambient.conn
+
+
+def alongside(threads: Executor, work: Callable[[], Row]) -> Future[Row]:
+    """Do it in another thread, in the caller's transaction; whatever she does there herself waits until it is done.
+
+    So a savepoint of hers cannot begin before it and be undone after it.
+    """
+    ambient, conn = _current.get(), _ambient()
+    if ambient is None or conn is None:
+        raise RuntimeError("alongside() needs a transaction")
+
+    def there() -> Row:
+        _current.set(Ambient(conn))
+        return work()
+
+    future = threads.submit(copy_context().run, there)
+    ambient.alongside = future
+    return future
 
 
 @contextlib.contextmanager
