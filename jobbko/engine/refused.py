@@ -58,12 +58,12 @@ class Refused:
         if not self.aside or not (now or time.monotonic() - self._tried_at > TRY_EVERY):
             return
         batch = deque(self.aside.popleft() for _ in range(len(self.aside) if now else min(TRY_MOST, len(self.aside))))
-        before = len(batch)
+        untried = len(self.aside)
         try:
             self.one_by_one(batch)
         finally:
             self.aside.extendleft(reversed(batch))
-        if len(self.aside) >= before:
+        if len(self.aside) > untried:  # still locked; otherwise the next few may go at once
             self._tried_at = time.monotonic()
 
     def _bury(self, job: Job, error: Exception) -> Turn:

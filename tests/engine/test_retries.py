@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from datetime import UTC, datetime, timedelta
 
@@ -219,6 +220,16 @@ def test_a_result_that_json_cannot_hold_is_kept_as_far_as_possible(broker):
     assert rows()[0].result == {"nan": None, "text": "ab\ufffd", "when": "2026-01-02 00:00:00", "x": 1}
 
 
+@pytest.fixture
+def long_numbers():
+    """Python writes integers of any length, for the length of a test."""
+    limit = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)
+    yield
+    sys.set_int_max_str_digits(limit)
+
+
+@pytest.mark.usefixtures("long_numbers")
 def test_an_end_that_the_server_refuses_buries_that_job_and_no_other(broker):
     @dramatiq.actor
     def poison():
@@ -228,9 +239,6 @@ def test_an_end_that_the_server_refuses_buries_that_job_and_no_other(broker):
     def healthy(n):
         return n
 
-    import sys
-
-    sys.set_int_max_str_digits(0)
     poison.send()
     broker.enqueue_many(healthy.message(n) for n in range(20))
     with working(broker):
