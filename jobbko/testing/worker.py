@@ -24,7 +24,7 @@ def working(broker: Broker, threads: int = 2) -> Iterator[Worker]:
         _booted.add(broker)
         broker.emit_after("process_boot")  # as `dramatiq` does; time limits start their clock here
     before = list(broker.middleware)
-    worker = Worker(broker, worker_threads=threads, worker_timeout=50)
+    worker = Worker(broker, worker_threads=threads, worker_timeout=10)
     worker.start()
     try:
         yield worker

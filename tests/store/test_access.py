@@ -15,7 +15,7 @@ from jobbko.store import migrate, pool, queue
 from jobbko.testing.worker import until, working
 from tests.conftest import admin, sibling
 
-KARI, OLA, STRANGER = (str(uuid.uuid4()) for _ in range(3))
+KARI, OLA, STRANGER = (f"00000000-0000-4000-8000-00000000000{n}" for n in (1, 2, 3))
 #: Every table and view that says something about jobs or what they made.
 VIEWS = (
     *("job_queue", "job_attempt", "job_attempt_failed", "nodes", "node_access", "tracks", "albums", "artists"),
