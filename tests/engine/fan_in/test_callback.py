@@ -1,61 +1,15 @@
-"""When all branches are done or dead."""
+"""When all branches are done or dead, what follows is sent, once."""
 
 from __future__ import annotations
 
 import dramatiq
-import pytest
 from dramatiq import group
 
 from jobbko import settings, store
-from jobbko.engine.fan_in import with_fan_in
 from jobbko.engine.leases import sweep
-from jobbko.errors import Permanent
-from jobbko.store.retention import prune
 from jobbko.testing.worker import until, working
 from tests.engine.conftest import rows, statuses
-
-
-@pytest.fixture
-def board(broker):
-    """Photos that are read, some of which cannot be, and what follows."""
-
-    class Board:
-        bad: set[int] = set()  # noqa: RUF012
-        written: list[object] = []  # noqa: RUF012
-
-    told = Board()
-    told.bad, told.written = set(), []
-
-    @dramatiq.actor
-    def fetch(n):
-        return n
-
-    @dramatiq.actor
-    def read(n):
-        if n in told.bad:
-            raise Permanent("unreadable")
-
-    @dramatiq.actor
-    def writeup(page):
-        told.written.append(page)
-
-    told.fetch, told.read, told.writeup = fetch, read, writeup
-    return told
-
-
-@pytest.fixture
-def other_collection(broker):
-    return str(store.value("insert into nodes (kind, title) values ('collection', 'Other') returning id"))
-
-
-def photos(board, numbers, **options):
-    step = group([board.read.message(n) for n in numbers])
-    step.add_completion_callback(board.writeup.message_with_options(args=("page",), **options))
-    return step
-
-
-def done_reading():
-    return all(row.status in ("completed", "error") for row in rows("job_type = 'read'"))
+from tests.engine.fan_in.conftest import done_reading, photos
 
 
 def test_it_follows_once_when_all_are_done(broker, board):
@@ -177,76 +131,6 @@ def test_a_stronger_job_takes_the_place_of_neither_a_branch_nor_a_flow(broker, b
         until(lambda: sorted(map(str, board.written)) == ["2", "page"])
 
 
-def test_a_deleted_branch_does_not_hold_it_back(broker, board):
-    photos(board, range(3)).run()
-    store.run("delete from job_queue where payload ->> 'n' = '1'")
-    with working(broker):
-        until(lambda: board.written == ["page"])
-    assert store.rows("select count(*), count(*) filter (where not done) from flow_arrival") == [(3, 1)]
-
-
-def test_a_branch_whose_collection_is_deleted_does_not_hold_it_back(broker, board, other_collection):
-    step = group([board.read.message(1), board.read.message_with_options(args=(2,), collection=other_collection)])
-    step.add_completion_callback(board.writeup.message("page"))
-    step.run()
-    store.run("delete from nodes where id = %(id)s", id=other_collection)
-    with working(broker):
-        until(lambda: board.written == ["page"])
-
-
-def test_a_collection_can_be_deleted_with_its_whole_fan_in(broker, board, other_collection):
-    step = group([board.read.message_with_options(args=(n,), collection=other_collection) for n in range(3)])
-    step.add_completion_callback(board.writeup.message("page"))
-    step.run()
-    assert store.run("delete from nodes where id = %(id)s", id=other_collection) == 1
-    assert rows() == []
-
-
-def test_deleting_many_branches_counts_their_fan_in_once(broker, board):
-    broker.job_types.publish()
-    store.run(
-        "with opened as (insert into flow_barrier (id, branches)"
-        "  select gen_random_uuid(), 5000 from generate_series(1, 2) returning id)"
-        " insert into job_queue (id, job_type, payload, barrier, branch)"
-        " select branch, 'read', jsonb_build_object('n', 1), opened.id, branch"
-        "  from opened, lateral (select gen_random_uuid() as branch from generate_series(1, 5000)"
-        "                         where opened.id is not null) branches"
-    )
-    assert store.run("delete from job_queue") == 10_000
-    assert store.value("select count(*) from flow_barrier where fired_at is not null") == 2
-
-
-def test_a_finished_branch_that_is_purged_has_arrived_once(broker, board):
-    board.bad = {1}
-    photos(board, range(2), fan_in="done").run()
-    with working(broker):
-        until(done_reading)
-    before = store.rows("select branch, done from flow_arrival order by 1")
-    store.run("delete from job_queue")
-    assert store.rows("select branch, done from flow_arrival order by 1") == before
-    assert board.written == []
-
-
-def test_a_callback_that_could_never_be_sent_is_refused_with_its_group(broker, board):
-    for callback, fault in [
-        (board.writeup.message("page").copy(message_id="nope"), "'nope' is not a UUID"),
-        (board.writeup.message(), "writeup needs page"),
-    ]:
-        step = group([board.read.message(1)])
-        step.add_completion_callback(callback)
-        with pytest.raises(ValueError, match=fault):
-            step.run()
-    assert rows() == []
-
-
-def test_a_branch_ends_even_if_its_callback_cannot_be_sent(broker, board):
-    photos(board, range(2)).run()
-    store.run('update flow_barrier set callbacks = \'[{"id": "nope"}]\'')
-    with working(broker):
-        until(lambda: set(statuses()) == {"completed"})
-        until(lambda: store.value("select error like '%%uuid%%' from flow_barrier"))
-
-
 def test_a_callback_keeps_its_options_and_its_place_in_the_flow(broker, board):
     followed = []
 
@@ -278,19 +162,3 @@ def test_a_requeued_branch_is_waited_for_again(broker, board):
         store.run("select run_job_now(%(id)s)", id=first.id)
         until(lambda: board.written == ["page"])
     assert store.value("select bool_and(done) from flow_arrival") is True
-
-
-def test_an_empty_group_with_a_callback_says_what_to_do_instead(broker, board):
-    with pytest.raises(ValueError, match="leave it out and give back what was to follow it"):
-        list(with_fan_in(photos(board, [])))
-
-
-def test_a_barrier_that_nobody_can_arrive_at_is_pruned(broker, board):
-    board.bad = {1}
-    photos(board, [1], fan_in="done").run()
-    with working(broker):
-        until(lambda: statuses() == ["error"])
-    (waiting,) = store.rows("select id from flow_barrier")
-    list(with_fan_in(photos(board, [2])))  # asked for, and never sent
-    prune(0)
-    assert store.rows("select id from flow_barrier") == [waiting]
