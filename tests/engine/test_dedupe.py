@@ -200,3 +200,21 @@ def test_a_unique_key_is_free_again_when_its_worker_died(broker):
     assert queue.sweep([row.id for row in rows()], lease=1, backoff=30) == 1
     work.send(1)
     assert statuses() == ["error", "pending"]
+
+
+def test_a_trigger_is_not_lost_when_the_equal_job_could_start_before_its_commit(broker):
+    seen, version = [], "select max_running from job_limit where name = 'version'"
+    store.run("insert into job_limit (name, max_running) values ('version', 0)")
+
+    @dramatiq.actor(dedupe=True)
+    def index():
+        seen.append(store.value(version))
+
+    index.send()
+    with working(broker), store.transaction():
+        store.run("update job_limit set max_running = 1 where name = 'version'")
+        index.send()
+        threading.Event().wait(0.5)  # a worker would like to run the first one now
+    with working(broker):
+        until(lambda: all_are("completed"))
+    assert seen[-1] == 1

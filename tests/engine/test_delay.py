@@ -65,3 +65,22 @@ def test_no_delay_queue_is_declared(broker):
 
     with working(broker) as worker:
         assert list(worker.consumers) == ["default"]
+
+
+def test_of_many_jobs_that_became_due_at_once_the_most_urgent_is_first(broker):
+    order = []
+
+    @dramatiq.actor
+    def work(n):
+        order.append(n)
+
+    broker.job_types.publish()
+    store.run(
+        "insert into job_queue (job_type, payload, scheduled_for) select 'work', jsonb_build_object('n', n),"
+        " clock_timestamp() + interval '0.2 s' from generate_series(1, 3000) n"
+    )
+    work.send_with_options(args=("urgent",), priority=10, delay=300)
+    until(lambda: store.value("select bool_and(scheduled_for < clock_timestamp()) from job_queue"))
+    with working(broker, threads=1):
+        until(lambda: len(order) > 10)
+    assert order[0] == "urgent"
