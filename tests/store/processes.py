@@ -1,4 +1,4 @@
-"""What the tests of the embedded Postgres look at and kill: users of it, its keeper, its server."""
+"""What the tests of the embedded Postgres look at, ask and kill: users of it, its keeper, its server."""
 
 from __future__ import annotations
 
@@ -8,9 +8,13 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import psycopg2
 
 from jobbko.store import keeper
 from tests.waiting import until
@@ -109,4 +113,28 @@ def alive(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
+        return False
+
+
+def new_place() -> Path:
+    place = Path(tempfile.mkdtemp(prefix="jobbko-place-"))
+    place.chmod(0o755)
+    return place
+
+
+def answer(url: str, query: str) -> Any:
+    conn = psycopg2.connect(url)
+    conn.autocommit = True
+    try:
+        with conn.cursor() as cursor:
+            cursor.execute(query)
+            return cursor.fetchone()[0] if cursor.description else None
+    finally:
+        conn.close()
+
+
+def answers(url: str) -> bool:
+    try:
+        return bool(answer(url, "select true"))
+    except psycopg2.OperationalError:
         return False

@@ -1,17 +1,19 @@
+"""The embedded Postgres: who comes joins it, the last to go stops it, whoever is killed is replaced."""
+
+from __future__ import annotations
+
 import multiprocessing
 import os
 import shutil
 import subprocess
-import tempfile
 from pathlib import Path
 
-import psycopg2
 import pytest
 
 from jobbko import settings
 from jobbko.errors import UserError
 from jobbko.store import cluster, embedded, installation
-from tests.store.processes import arrived, arriving, keeper_of, kill, server, stopped, user
+from tests.store.processes import answer, answers, keeper_of, kill, new_place, server, stopped, user
 from tests.waiting import until
 
 
@@ -34,15 +36,6 @@ def place(made):
 
 
 @pytest.fixture
-def nowhere():
-    """A data folder in which there is nothing yet."""
-    place = new_place()
-    yield place
-    until(lambda: stopped(place))
-    shutil.rmtree(place)
-
-
-@pytest.fixture
 def here(made, nowhere, monkeypatch):
     """A copy that this process itself uses, and may spoil."""
     place = nowhere
@@ -53,39 +46,6 @@ def here(made, nowhere, monkeypatch):
     yield place
     for descriptor in joined.values():
         os.close(descriptor)
-
-
-def new_place():
-    place = Path(tempfile.mkdtemp(prefix="jobbko-place-"))
-    place.chmod(0o755)
-    return place
-
-
-def answer(url, query):
-    conn = psycopg2.connect(url)
-    conn.autocommit = True
-    try:
-        with conn.cursor() as cursor:
-            cursor.execute(query)
-            return cursor.fetchone()[0] if cursor.description else None
-    finally:
-        conn.close()
-
-
-def answers(url):
-    try:
-        return answer(url, "select true")
-    except psycopg2.OperationalError:
-        return False
-
-
-def test_the_first_makes_a_durable_server_without_a_port(nowhere):
-    with user(nowhere) as first:
-        shown = [answer(first.url, f"show {name}") for name in ("fsync", "synchronous_commit", "listen_addresses")]
-
-        assert shown == ["on", "on", ""]
-        assert answer(first.url, "select current_database()") == "jobbko"
-        assert (nowhere / "postgres").stat().st_mode & 0o777 == 0o700
 
 
 def test_the_second_joins_and_the_last_stops_it(place):
@@ -176,15 +136,6 @@ def test_a_new_keeper_starts_the_server_that_is_killed_later(place):
             until(lambda: answers(first.url))
 
 
-@pytest.mark.slow
-def test_many_who_come_at_once_share_one_server(nowhere):
-    with arriving(nowhere) as one, arriving(nowhere) as two, arriving(nowhere) as three:
-        urls = {arrived(process).url for process in (one, two, three)}
-
-        assert len(urls) == 1
-        assert answers(*urls)
-
-
 def test_one_who_comes_while_it_stops_waits_and_starts_it(place):
     with user(place) as first:
         answer(first.url, "create table much as select repeat('x', 100) from generate_series(1, 100000)")
@@ -192,17 +143,6 @@ def test_one_who_comes_while_it_stops_waits_and_starts_it(place):
 
     with user(place) as second:  # the checkpoint of the stop is still being written
         assert answer(second.url, "select count(*) from much") == 100000
-
-
-@pytest.mark.slow
-def test_making_it_can_be_killed_at_any_moment(nowhere):
-    with arriving(nowhere) as first:
-        until(lambda: (nowhere / "postgres" / "data.new" / "base").exists())
-        kill(first.pid)
-
-    with user(nowhere) as second:
-        assert answers(second.url)
-        assert not (nowhere / "postgres" / "data.new").exists()
 
 
 def test_a_stale_pid_that_is_somebody_elses_by_now_is_no_obstacle(place):
@@ -269,19 +209,6 @@ def test_begins_anew_when_the_folder_is_deleted_under_it(here):
 def test_anothers_pgport_is_not_ours(place):
     with user(place, PGPORT="1", PGHOST="example.org", PGDATA="/nowhere") as first:
         assert answers(first.url)
-
-
-@pytest.mark.slow
-def test_a_path_too_long_for_a_socket_gets_one_elsewhere(nowhere):
-    deep = nowhere / ("deep" * 20) / ("deeper" * 10)
-    with user(deep) as first:
-        assert "%2Ftmp%2Fjobbko-" in first.url
-        assert answers(first.url)
-        folder = Path(first.url.partition("host=")[2].partition("&")[0].replace("%2F", "/"))
-        assert folder.stat().st_mode & 0o777 == 0o700
-    until(lambda: stopped(deep))
-
-    assert not folder.exists()
 
 
 def test_a_planted_socket_folder_is_refused(here):

@@ -1,3 +1,7 @@
+"""Why there can be no embedded Postgres is said in a sentence, and nothing is left half made."""
+
+from __future__ import annotations
+
 import os
 import resource
 import shutil
