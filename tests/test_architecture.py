@@ -42,6 +42,9 @@ def files(part):
 FILES = [(part, file) for part in MAY_IMPORT for file in files(part)]
 SOURCES = [file for _, file in FILES] + [ROOT / "jobbko" / "__init__.py"]
 JOBS = [file for file in sorted((ROOT / "actors").rglob("*.py")) if file.name != "__init__.py"]
+BENCH = ROOT / "bench"
+#: Not what the bench installs of others, in a hidden folder.
+AROUND = sorted([*(ROOT / "tests").rglob("*.py"), *BENCH.glob("*.py"), *BENCH.glob("[!.]*/**/*.py")])
 QUERIES = sorted((ROOT / "jobbko").rglob("*.sql"))
 
 
@@ -80,6 +83,12 @@ def test_is_short_and_says_what_it_is_for(file):
     assert len(file.read_text().splitlines()) < 300
     assert ast.get_docstring(ast.parse(file.read_text()))
     assert file.stem not in NO_NAMES
+
+
+@pytest.mark.parametrize("file", AROUND, ids=name)
+def test_tests_and_benches_are_short_and_say_by_their_names_what_they_are_for(file):
+    assert len(file.read_text().splitlines()) < 300
+    assert file.stem.removeprefix("test_") not in NO_NAMES
 
 
 @pytest.mark.parametrize("file", QUERIES, ids=name)
