@@ -72,16 +72,17 @@ def local(track: music.Track) -> Found | None:
 def download(album: music.Album) -> Found | None:
     """The first usable front cover of the release, else of its release group. Without ids, nobody is asked."""
     for mbid, group in ((album.mb_release_id, False), (album.mb_release_group_id, True)):
-        if mbid is None or music.known_to_lack("album", album.id, provider=_provider(group), asked=mbid):
+        provider, collection = _provider(group), album.collection_node_id
+        if mbid is None or music.known_to_lack("album", album.id, provider=provider, asked=mbid, collection=collection):
             continue
         for address, data in _covers(mbid, group):
             if (picture := pictures.check(data)) is not None:
                 return Found(picture, "coverart", address)
         music.set_lookup(
             *("album", album.id),
-            provider=_provider(group),
+            provider=provider,
             asked=mbid,
-            collection=album.collection_node_id,
+            collection=collection,
             status="not_found",
             ttl=ABSENT,
         )

@@ -267,15 +267,15 @@ class Dispatcher(threading.Thread):
 
     def _heard(self, conn: Connection) -> bool:
         """Whether the doorbell rang; jobs that somebody has cancelled or deleted are interrupted at once."""
-        notes = [(note.channel, note.payload) for note in conn.notifies]
+        channels = {note.channel for note in conn.notifies}
         conn.notifies.clear()
-        named = [job for channel, id in notes if channel == "jobbko_cancel" and (job := self.held.get(id))]
-        if named:  # any login can notify, so the row has the last word
-            running = queue.running({job.message_id: job.token for job in named})
-            for job in named:
+        # Any login can notify and listen, so the notification does not say which: the rows do.
+        if "jobbko_cancel" in channels and (held := self._holdings()):
+            running = queue.running({job.message_id: job.token for job in held})
+            for job in held:
                 if job.message_id not in running:
                     interrupt(job)
-        return bool(notes)
+        return bool(channels)
 
     def _any_untaken(self) -> bool:
         return any(job.untaken for job in self._holdings())

@@ -20,7 +20,7 @@ class Cancelled(Interrupt):
 def interrupt(job: Job) -> None:
     """Raise Cancelled in the job's thread, if it is in one. A job that waits inside a C call hears of it afterwards."""
     with job.lock:
-        if job.thread is not None and not job.completing:
+        if job.thread is not None and not job.completing and not job.settled:
             raise_thread_exception(job.thread, Cancelled)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dramatiq import Message
 from dramatiq.broker import MessageProxy
 
+from jobbko import store
 from jobbko.engine.interrupts import withdraw_interrupt
 from jobbko.store.queue import Claimed, Ended, NewJob
 
@@ -113,6 +114,7 @@ def ending() -> Job | None:
 
 def begin(job: Job) -> None:
     _thread.job, _thread.ending = job, False
+    store.fence(job.claimed.collection)
     job.thread = threading.get_ident()
 
 
@@ -126,4 +128,5 @@ def end(job: Job) -> None:
 
 def leave() -> None:
     """The calling thread works for no job."""
+    store.fence(None)
     _thread.job, _thread.ending = None, False

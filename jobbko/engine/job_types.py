@@ -34,7 +34,6 @@ class JobType:
         """As the table job_type has it."""
         said = asdict(self)
         signature, limit = said.pop("signature"), said.pop("limit")
-        del said["until_done"]
         return {**said, **signature, "limit_name": limit and limit[0]}
 
 

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import dramatiq
+import psycopg2.errors
 from dramatiq import Actor, Broker
 from dramatiq.errors import Retry
 from dramatiq.middleware import Interrupt, Shutdown, TimeLimitExceeded
@@ -69,6 +70,10 @@ class Retries(dramatiq.Middleware):
                 return at_gate(job, exception, options)
             case _ if store.lost_connection(exception) or store.lost_connection(exception.__cause__ or exception):
                 return refund(job, exception, RECONNECT, "database")
+            case psycopg2.errors.InsufficientPrivilege():  # a row of another collection; see store.fence
+                said = ended(job, exception, "rejected", outcome="dead", kind="permanent")
+                said["error"] = ". ".join(filter(None, (exception.diag.message_primary, exception.diag.message_hint)))
+                return said
             case Permanent():
                 return ended(job, exception, "rejected", outcome="dead", kind=exception.kind)
             case _ if options["throws"] is not JobError and isinstance(exception, options["throws"]):

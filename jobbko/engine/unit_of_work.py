@@ -15,14 +15,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import dramatiq
-import psycopg2.errors
 from dramatiq import Broker
 
 from jobbko import store
 from jobbko.engine import job as threads
 from jobbko.engine.interrupts import Cancelled
 from jobbko.engine.job import Job
-from jobbko.errors import LeaseLost, Permanent
+from jobbko.errors import LeaseLost
 from jobbko.store import queue
 from jobbko.store.queue import Ended
 
@@ -73,8 +72,8 @@ def completion() -> Iterator[Done]:
             done.result = {"bpm": 120}
 
     It is the outermost transaction, and once. Raises LeaseLost if another worker has the job by now, Cancelled if
-    somebody has cancelled it, Permanent if a row is of another collection than the job; then nothing is written. Called
-    outside a worker (a test calls the job like a function) it is a plain transaction.
+    somebody has cancelled it; then nothing is written. Called outside a worker (a test calls the job like a function)
+    it is a plain transaction.
     """
     job = threads.running()
     done = Done()
@@ -86,12 +85,9 @@ def completion() -> Iterator[Done]:
         return
     if job.completing or store.in_transaction():
         raise RuntimeError("completion() is the outermost transaction of a job; it cannot be inside another")
-    try:
-        with _ending(job):
-            yield done
-            _finish(job, done.result)
-    except psycopg2.errors.InsufficientPrivilege as error:
-        raise Permanent(" ".join(filter(None, (error.diag.message_primary, error.diag.message_hint)))) from error
+    with _ending(job):
+        yield done
+        _finish(job, done.result)
 
 
 def finish_with_many(job: Job) -> None:

@@ -43,6 +43,7 @@ class Ambient:
 
 
 _current: ContextVar[Ambient | None] = ContextVar("connection", default=None)
+_fence: ContextVar[str] = ContextVar("fence", default="")
 
 
 @contextlib.contextmanager
@@ -52,8 +53,16 @@ def transaction() -> Iterator[None]:
         with _savepoint(conn):
             yield
         return
-    with pool.connection() as conn, using(conn), _begun(conn):
+    with _fenced() as conn, using(conn), _begun(conn):
         yield
+
+
+def fence(collection: str | None) -> None:
+    """From here on this thread writes only into that collection (None: into each); see migrations/0013.
+
+    Postgres refuses other rows with InsufficientPrivilege. It does not hold for connections that the caller opened.
+    """
+    _fence.set(collection or "")
 
 
 @contextlib.contextmanager
@@ -195,8 +204,18 @@ def _connection() -> Iterator[Connection]:
     if (conn := _ambient()) is not None:
         yield conn
     else:
-        with pool.connection() as conn:
+        with _fenced() as conn:
             yield conn
+
+
+@contextlib.contextmanager
+def _fenced() -> Iterator[Connection]:
+    with pool.connection() as conn:
+        if conn.collection != (wanted := _fence.get()):
+            with _marked(conn), conn.cursor() as cursor:
+                cursor.execute("select set_config('jobbko.collection', %s, false)", (wanted,))
+            conn.collection = wanted
+        yield conn
 
 
 @contextlib.contextmanager

@@ -224,10 +224,17 @@ def find_track_artwork(track_id: str) -> Artwork | None:
     return store.find(Artwork, sql["track_artwork"], track_id=track_id)
 
 
-def known_to_lack(entity_type: str, entity_id: str, *, provider: str, asked: str) -> bool:
+def known_to_lack(entity_type: str, entity_id: str, *, provider: str, asked: str, collection: str) -> bool:
     """Whether that service lately said that it has nothing for this question."""
     return bool(
-        store.value(sql["known_to_lack"], entity_type=entity_type, entity_id=entity_id, provider=provider, asked=asked)
+        store.value(
+            sql["known_to_lack"],
+            entity_type=entity_type,
+            entity_id=entity_id,
+            provider=provider,
+            asked=asked,
+            collection=collection,
+        )
     )
 
 

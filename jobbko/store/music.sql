@@ -136,8 +136,7 @@ select a.id, a.sha256, a.mime, a.width, a.height, a.bytes, a.store_path
 -- name: known_to_lack
 select exists (
     select from provider_lookup
-     where entity_type = %(entity_type)s and entity_id = %(entity_id)s and provider = %(provider)s
-       and asked = %(asked)s and status = 'not_found' and next_check_at > now())
+     where collection_node_id = %(collection)s and entity_type = %(entity_type)s and entity_id = %(entity_id)s and provider = %(provider)s and asked = %(asked)s and status = 'not_found' and next_check_at > now())
 
 -- name: set_lookup
 -- A second miss waits twice as long, up to a year; a little chance keeps a library from asking all at once.
@@ -146,7 +145,7 @@ insert into provider_lookup
 values (%(entity_type)s, %(entity_id)s, %(provider)s, %(asked)s, %(collection)s, %(status)s,
         case when %(status)s::text = 'not_found' then 1 else 0 end,
         now() + %(ttl)s::real * interval '1 second' * (1 + random() / 10))
-on conflict (entity_type, entity_id, provider) do update
+on conflict (collection_node_id, entity_type, entity_id, provider) do update
    set asked = excluded.asked, status = excluded.status, checked_at = now(),
        miss_count = case when excluded.status = 'ok' then 0
                          when provider_lookup.asked <> excluded.asked then 1

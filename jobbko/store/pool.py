@@ -35,7 +35,7 @@ class Place:
 
 class Pool:
     def __init__(self) -> None:
-        self.idle: deque[Connection] = deque()
+        self.idle: deque[Own] = deque()
         self.taken: WeakSet[Place] = WeakSet()
         self.lock = threading.Lock()
 
@@ -54,12 +54,17 @@ class Pool:
             time.sleep(0.005)
 
 
+class Own(Connection):
+    #: What `jobbko.collection` is in this session: the collection that its owner may write into, "" for all.
+    collection = ""
+
+
 _pools: dict[int, Pool] = {}
 
 
-def connect() -> Connection:
+def connect() -> Own:
     """A new connection of one's own, in autocommit; the dispatcher and the lease keeper have one each."""
-    conn = psycopg2.connect(make_dsn(database_url(), **_KEEPALIVE))
+    conn: Own = psycopg2.connect(make_dsn(database_url(), **_KEEPALIVE), connection_factory=Own)
     conn.autocommit = True
     register_default_jsonb(conn, loads=as_json)
     return conn
@@ -74,7 +79,7 @@ def as_json(text: str) -> Any:
 
 
 @contextlib.contextmanager
-def connection() -> Iterator[Connection]:
+def connection() -> Iterator[Own]:
     """A pooled connection in autocommit, given back afterwards; a broken one is thrown away."""
     pool = _pools.setdefault(os.getpid(), Pool())
     place = pool.place()
@@ -130,7 +135,7 @@ _KEEPALIVE = {
 }
 
 
-def _live(pool: Pool) -> Connection:
+def _live(pool: Pool) -> Own:
     """An idle connection, or a new one. One that the server has closed meanwhile is noticed here and not by the job.
 
     An idle connection has nothing to read; if it has, that is the server's farewell.
@@ -147,7 +152,7 @@ def _live(pool: Pool) -> Connection:
     return _opened()
 
 
-def _opened() -> Connection:
+def _opened() -> Own:
     """A failure here is our own database's, whatever psycopg2 calls it."""
     try:
         return connect()

@@ -101,6 +101,7 @@ def test_what_somebody_has_locked_is_left_for_the_next_time(database):
     with conn.cursor() as cursor:
         cursor.execute("select id from job_queue limit 1 for update")
         assert tidy() == 2
+    conn.rollback()  # closing alone is not waited for
     conn.close()
     assert tidy() == 1
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import uuid
 
@@ -255,18 +254,17 @@ def test_who_wants_to_hear_what_becomes_of_a_job_hears_it(broker, database):
     listener = psycopg2.connect(database)
     listener.autocommit = True
     listener.cursor().execute("listen jobbko_events")
-    for n in (1, 2):
-        work.send_with_options(args=(n,), tell=True)
     work.send(3)
     with working(broker, threads=1):
+        until(lambda: statuses() == ["completed"])
+        listener.cursor().execute("select 1")
+        assert listener.notifies == []  # it did not ask to be told of
+        for n in (1, 2):
+            work.send_with_options(args=(n,), tell=True)
         until(lambda: sorted(statuses()) == ["completed", "completed", "error"])
     listener.cursor().execute("select 1")
-    heard = [json.loads(note.payload) for note in listener.notifies]
+    heard = [(note.channel, note.payload) for note in listener.notifies]
     listener.close()
-    first, second, _ = rows()
-    assert [(said["id"], said["status"]) for said in heard] == [
-        (first.id, "running"),
-        (first.id, "completed"),
-        (second.id, "running"),
-        (second.id, "error"),
-    ]
+    # One for each transaction that changed the status of one of the two: both claims, both ends, some of them together.
+    assert set(heard) == {("jobbko_events", "")}
+    assert 2 <= len(heard) <= 4

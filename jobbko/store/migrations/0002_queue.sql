@@ -26,6 +26,7 @@ create table job_type (
     gates        text[]      not null default '{}',
     limit_name   text collate "C" references job_limit (name) on update cascade,
     dedupe       boolean     not null default false,  -- at most one waiting job with equal parameters
+    until_done   boolean     not null default false,  -- and none while such a one runs
     parameters   text[]      not null default '{}',   -- in the function's order
     required     text[]      not null default '{}',
     accepts_any  boolean     not null default false,  -- takes keywords beyond its parameters
@@ -66,10 +67,12 @@ create table queue_event (
 
 create index queue_event_to_announce on queue_event (id) where announce and announced_at is null;
 
--- Subjects whose jobs do not run for now: a page in the trash.
+-- Subjects of a collection whose jobs do not run for now: a page in the trash.
 create table job_hold (
-    subject text primary key,
-    held_at timestamptz not null default clock_timestamp()
+    collection_node_id uuid        not null references nodes (id) on delete cascade,
+    subject            text        not null,
+    held_at            timestamptz not null default clock_timestamp(),
+    primary key (collection_node_id, subject)
 );
 
 create function job_time_is_date(at timestamptz) returns boolean language sql immutable as $$
@@ -222,12 +225,18 @@ begin
     new.priority := coalesce(new.priority, type.priority);
     new.max_attempts := coalesce(new.max_attempts, type.max_attempts);
     if new.gates = '{}' then new.gates := type.gates; end if;
+    if exists (select from unnest(new.gates) gate where gate ~ '^$|^all$|\+|^(type|collection):') then
+        raise exception using errcode = 'invalid_parameter_value', table = 'job_queue', column = 'gates',
+            message = format('the gates of %s cannot be %s', type.name, new.gates),
+            hint = 'A gate is not called "", "all", "type:…", "collection:…" or anything with a "+".';
+    end if;
     new.lane := array_to_string(new.gates, '+');
     new.flow_id := coalesce(new.flow_id, new.id);
     new.due := not new.held and new.scheduled_for <= clock_timestamp();
     if type.dedupe and new.dedupe_key is null and new.barrier is null then
         new.dedupe_key := job_dedupe_key(new.job_type, new.payload, null);
     end if;
+    new.until_done := new.dedupe_key is not null and type.until_done;
     return new;
 end $$;
 
@@ -266,34 +275,3 @@ $$;
 create function job_dedupe_key(job_type text, payload jsonb, following text) returns text language sql immutable as $$
     select job_type || ':' || md5(payload::text || coalesce(following, ''))
 $$;
-
--- Waiting again, as if never tried. False if the job is not dead, cancelled or waiting for a retry, or if an equal job
--- waits already.
-create function retry_job(job uuid) returns boolean language plpgsql as $$
-begin
-    update job_queue
-       set state = 'queued', attempts = 0, error_msg = null, cancelled = false, completed_at = null, due = not held,
-           scheduled_for = clock_timestamp(), lease_token = null, mtime = clock_timestamp()
-     where id = job and (state = 'rejected' or state = 'queued' and attempts > 0);
-    if found then perform pg_notify('jobbko', ''); end if;
-    return found;
-exception when unique_violation then
-    return false;
-end $$;
-
--- Final: a waiting job ends now; a running one is interrupted as soon as its worker hears of it, and at the latest when
--- it next renews the lease.
-create function cancel_job(job uuid) returns boolean language plpgsql as $$
-begin
-    -- First whoever is just ending it, then we: otherwise its retry would slip in between the two statements below.
-    perform from job_queue where id = job for update;
-    update job_queue
-       set state = 'rejected', cancelled = true, error_msg = 'cancelled', completed_at = clock_timestamp(),
-           mtime = clock_timestamp()
-     where id = job and state = 'queued';
-    if found then return true; end if;
-    update job_queue set cancelled = true where id = job and state = 'consumed';
-    if not found then return false; end if;
-    perform pg_notify('jobbko_cancel', job::text);
-    return true;
-end $$;

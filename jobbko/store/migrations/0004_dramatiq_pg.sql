@@ -115,7 +115,7 @@ create trigger job_foreign_update before update of state on job_queue for each r
 create function job_foreign_delete() returns trigger language plpgsql as $$
 begin
     if pg_trigger_depth() > 1 or old.lease_until <= clock_timestamp() then
-        perform pg_notify('jobbko_cancel', old.id::text);  -- whoever runs it shall stop
+        perform pg_notify('jobbko_cancel', '');  -- whoever runs it shall stop
         return old;
     end if;
     return null;

@@ -1,5 +1,6 @@
 -- The music library: roots, what lies in them, how it sounds, and its pictures.
--- A library root is a collection: deleting its node deletes all that was learned about it, and no file.
+-- A library root is a collection: deleting its node deletes all that was learned about it, and no file. What belongs
+-- together is of one collection, which the foreign keys see to: else a row of hers would take the place of one of his.
 
 create table library_roots (
     collection_node_id uuid primary key references nodes (id) on delete cascade,
@@ -24,17 +25,19 @@ create table scan_run (
     reason             text        not null default '',
     counts             jsonb       not null default '{}',
     started_at         timestamptz not null default now(),
-    finished_at        timestamptz
+    finished_at        timestamptz,
+    unique (id, collection_node_id)
 );
 
 create index scan_run_collection on scan_run (collection_node_id, started_at);
 
 -- What a running scan has met: beside the tracks, so that a scan that finds no change writes nothing to them.
 create table scan_seen (
-    scan_id            uuid not null references scan_run (id) on delete cascade,
+    scan_id            uuid not null,
     track_id           uuid not null,
     collection_node_id uuid not null references nodes (id) on delete cascade,
-    primary key (scan_id, track_id)
+    primary key (scan_id, track_id),
+    foreign key (scan_id, collection_node_id) references scan_run (id, collection_node_id) on delete cascade
 );
 
 create index scan_seen_collection on scan_seen (collection_node_id);
@@ -47,7 +50,8 @@ create table artists (
     sort_name          text        not null default '',
     mb_artist_id       uuid,
     created_at         timestamptz not null default now(),
-    unique (collection_node_id, artist_key)
+    unique (collection_node_id, artist_key),
+    unique (id, collection_node_id)
 );
 
 create table albums (
@@ -55,7 +59,7 @@ create table albums (
     collection_node_id  uuid        not null references nodes (id) on delete cascade,
     album_key           text        not null,  -- release id, else album artist, title and folder
     title               text        not null,
-    artist_id           uuid references artists (id) on delete set null,
+    artist_id           uuid,
     artist_credit       text        not null default '',
     compilation         boolean     not null default false,
     release_date        text        not null default '',
@@ -65,7 +69,10 @@ create table albums (
     mb_release_group_id uuid,
     created_at          timestamptz not null default now(),
     updated_at          timestamptz not null default clock_timestamp(),
-    unique (collection_node_id, album_key)
+    unique (collection_node_id, album_key),
+    unique (id, collection_node_id),
+    foreign key (artist_id, collection_node_id) references artists (id, collection_node_id)
+        on delete set null (artist_id)
 );
 
 create index albums_artist on albums (artist_id) where artist_id is not null;
@@ -83,7 +90,7 @@ create table tracks (
     content_hash         bytea       not null,  -- of both ends of the file and its size
     title                text        not null default '',
     artist_credit        text        not null default '',
-    album_id             uuid references albums (id) on delete set null,
+    album_id             uuid,
     track_no             integer,
     track_total          integer,
     disc_no              integer,
@@ -104,7 +111,9 @@ create table tracks (
     audio_features_ready boolean     not null default false,
     created_at           timestamptz not null default now(),
     updated_at           timestamptz not null default now(),
-    unique (collection_node_id, path)
+    unique (collection_node_id, path),
+    unique (id, collection_node_id),
+    foreign key (album_id, collection_node_id) references albums (id, collection_node_id) on delete set null (album_id)
 );
 
 create index tracks_path_key on tracks (collection_node_id, path_key);
@@ -112,20 +121,22 @@ create index tracks_content on tracks (collection_node_id, content_hash);
 create index tracks_album on tracks (album_id) where album_id is not null;
 
 create table track_artists (
-    track_id           uuid     not null references tracks (id) on delete cascade,
+    track_id           uuid     not null,
     role               text     not null default 'artist',
     position           smallint not null,
-    artist_id          uuid     not null references artists (id) on delete cascade,
+    artist_id          uuid     not null,
     credited_as        text     not null,
     collection_node_id uuid     not null references nodes (id) on delete cascade,
-    primary key (track_id, role, position)
+    primary key (track_id, role, position),
+    foreign key (track_id, collection_node_id) references tracks (id, collection_node_id) on delete cascade,
+    foreign key (artist_id, collection_node_id) references artists (id, collection_node_id) on delete cascade
 );
 
 create index track_artists_artist on track_artists (artist_id);
 create index track_artists_collection on track_artists (collection_node_id);
 
 create table track_audio_features (
-    track_id            uuid        not null references tracks (id) on delete cascade,
+    track_id            uuid        not null,
     analyzer            text        not null,
     analyzer_version    integer     not null,
     collection_node_id  uuid        not null references nodes (id) on delete cascade,
@@ -169,7 +180,8 @@ create table track_audio_features (
     cpu_ms              integer,
     peak_rss_mb         integer,
     analyzed_at         timestamptz not null default now(),
-    primary key (track_id, analyzer)
+    primary key (track_id, analyzer),
+    foreign key (track_id, collection_node_id) references tracks (id, collection_node_id) on delete cascade
 );
 
 create index track_audio_features_collection on track_audio_features (collection_node_id, status);
@@ -184,20 +196,24 @@ create table artwork (
     bytes              bigint      not null,
     store_path         text        not null,  -- below the artwork folder
     created_at         timestamptz not null default now(),
-    unique (collection_node_id, sha256)
+    unique (collection_node_id, sha256),
+    unique (id, collection_node_id)
 );
 
 create table artwork_link (
-    track_id           uuid references tracks (id) on delete cascade,
-    album_id           uuid references albums (id) on delete cascade,
+    track_id           uuid,
+    album_id           uuid,
     kind               text        not null default 'front',
-    artwork_id         uuid        not null references artwork (id) on delete cascade,
+    artwork_id         uuid        not null,
     collection_node_id uuid        not null references nodes (id) on delete cascade,
     source             text        not null check (source in ('embedded', 'folder', 'coverart', 'discogs', 'user')),
     source_url         text        not null default '',
     created_at         timestamptz not null default now(),
     check (num_nonnulls(track_id, album_id) = 1),
-    unique nulls not distinct (track_id, album_id, kind)
+    unique nulls not distinct (track_id, album_id, kind),
+    foreign key (track_id, collection_node_id) references tracks (id, collection_node_id) on delete cascade,
+    foreign key (album_id, collection_node_id) references albums (id, collection_node_id) on delete cascade,
+    foreign key (artwork_id, collection_node_id) references artwork (id, collection_node_id) on delete cascade
 );
 
 create index artwork_link_album on artwork_link (album_id) where album_id is not null;
@@ -215,7 +231,5 @@ create table provider_lookup (
     miss_count         integer     not null default 0,
     checked_at         timestamptz not null default now(),
     next_check_at      timestamptz not null,
-    primary key (entity_type, entity_id, provider)
+    primary key (collection_node_id, entity_type, entity_id, provider)
 );
-
-create index provider_lookup_collection on provider_lookup (collection_node_id);

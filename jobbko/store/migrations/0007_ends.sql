@@ -87,7 +87,8 @@ begin
                max_attempts smallint, gates text[], delay double precision, queue_name text, subject text, flow_id uuid,
                parent_id uuid, step smallint, in_flow boolean, barrier uuid, branch uuid, tell boolean),
            lateral (select j.subject is not null
-                           and exists (select from job_hold h where h.subject = j.subject) held) hold
+                           and exists (select from job_hold h where h.subject = j.subject
+                                         and h.collection_node_id = coalesce(j.collection, '00000000-0000-0000-0000-000000000001')) held) hold
      where parents is null or j.parent_id = any (parents)
     on conflict (id) do nothing
     returning q.id;
@@ -104,7 +105,10 @@ begin
     with given as (
         select j.*, clock.at,
                coalesce(j.collection, '00000000-0000-0000-0000-000000000001') as owner,
-               j.subject is not null and exists (select from job_hold h where h.subject = j.subject) as held,
+               j.subject is not null and exists (
+                   select from job_hold h
+                    where h.subject = j.subject and h.collection_node_id = coalesce(
+                          j.collection, '00000000-0000-0000-0000-000000000001')) as held,
                -- A fan-in counts its branches, so none of them may be left out for an equal job, nor replaced by one.
                case when j.barrier is not null then null
                     when j.dedupe then job_dedupe_key(j.job_type, j.payload, j.following)
@@ -170,12 +174,11 @@ begin
     returning q.id;
 end $$;
 
--- Whoever sent a job with `tell` hears what becomes of it: {"id": …, "status": …} on jobbko_events. Every login may
--- listen there, so it says nothing more: only the sender knows whose the id is.
+-- A doorbell for whoever sent a job with `tell`: look at its row. Every login may listen there, so it says no more than
+-- that something has happened, once for each transaction; who may see what is up to the table.
 create function job_tell() returns trigger language plpgsql as $$
 begin
-    perform pg_notify('jobbko_events',
-                      json_build_object('id', new.id, 'status', new.status)::text);
+    perform pg_notify('jobbko_events', '');
     return null;
 end $$;
 

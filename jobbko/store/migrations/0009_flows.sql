@@ -112,6 +112,37 @@ create trigger flow_depart after update of state on job_queue for each row
 
 revoke execute on function flow_gone(), flow_depart() from public;
 
+-- Waiting again, as if never tried. False if the job is not dead, cancelled or waiting for a retry, or if an equal job
+-- waits already.
+create function retry_job(job uuid) returns boolean language plpgsql as $$
+begin
+    update job_queue
+       set state = 'queued', attempts = 0, error_msg = null, cancelled = false, completed_at = null, due = not held,
+           scheduled_for = clock_timestamp(), lease_token = null, mtime = clock_timestamp()
+     where id = job and (state = 'rejected' or state = 'queued' and attempts > 0);
+    if found then perform pg_notify('jobbko', ''); end if;
+    return found;
+exception when unique_violation then
+    return false;
+end $$;
+
+-- Final: a waiting job ends now; a running one is interrupted as soon as its worker hears of it, and at the latest when
+-- it next renews the lease.
+create function cancel_job(job uuid) returns boolean language plpgsql as $$
+begin
+    -- First whoever is just ending it, then we: otherwise its retry would slip in between the two statements below.
+    perform from job_queue where id = job for update;
+    update job_queue
+       set state = 'rejected', cancelled = true, error_msg = 'cancelled', completed_at = clock_timestamp(),
+           mtime = clock_timestamp()
+     where id = job and state = 'queued';
+    if found then return true; end if;
+    update job_queue set cancelled = true where id = job and state = 'consumed';
+    if not found then return false; end if;
+    perform pg_notify('jobbko_cancel', '');  -- not which: every login may listen
+    return true;
+end $$;
+
 -- Cancel what is left of a flow; how many jobs that ended or will.
 create function cancel_flow(flow uuid) returns bigint language sql as $$
     select count(*) filter (where cancel_job(id)) from job_queue
@@ -124,25 +155,29 @@ create function retry_flow(flow uuid) returns bigint language sql as $$
      where (id = flow or flow_id = flow and parent_id is not null) and state = 'rejected'
 $$;
 
--- Hold the waiting jobs of a subject, and those that are sent meanwhile; how many waited.
-create function hold_jobs(of_subject text) returns bigint language plpgsql as $$
+-- Hold the waiting jobs of a subject, and those that are sent meanwhile; how many waited. (One whose sender has not
+-- committed yet is not among them; it is held when it is about to be claimed.)
+create function hold_jobs(of_subject text, of_collection uuid default '00000000-0000-0000-0000-000000000001')
+returns bigint language plpgsql as $$
 declare
     count bigint;
 begin
-    insert into job_hold (subject) values (of_subject) on conflict do nothing;
-    update job_queue set held = true, due = false where subject = of_subject and state = 'queued' and not held;
+    insert into job_hold (collection_node_id, subject) values (of_collection, of_subject) on conflict do nothing;
+    update job_queue set held = true, due = false
+     where subject = of_subject and collection_node_id = of_collection and state = 'queued' and not held;
     get diagnostics count = row_count;
     return count;
 end $$;
 
 -- Let them go on, each at its own time.
-create function release_jobs(of_subject text) returns bigint language plpgsql as $$
+create function release_jobs(of_subject text, of_collection uuid default '00000000-0000-0000-0000-000000000001')
+returns bigint language plpgsql as $$
 declare
     count bigint;
 begin
-    delete from job_hold where subject = of_subject;
+    delete from job_hold where subject = of_subject and collection_node_id = of_collection;
     update job_queue set held = false, due = scheduled_for <= clock_timestamp()
-     where subject = of_subject and state = 'queued' and held;
+     where subject = of_subject and collection_node_id = of_collection and state = 'queued' and held;
     get diagnostics count = row_count;
     perform pg_notify('jobbko', '');
     return count;
@@ -152,7 +187,8 @@ end $$;
 -- triggers, which are by name before it, for they say when it is due.
 create function job_subject_held() returns trigger language plpgsql as $$
 declare
-    held boolean := exists (select from job_hold where subject = new.subject);
+    held boolean := exists (select from job_hold h
+                             where h.collection_node_id = new.collection_node_id and h.subject = new.subject);
 begin
     new.held := held or tg_op = 'INSERT' and new.held;
     new.due := new.due and not new.held;
@@ -181,30 +217,45 @@ begin
     return waits;
 end $$;
 
--- Enqueue from any language, with everything that an INSERT cannot say: the id of the job, or of the equal one that
--- waits already.
-create function enqueue_job(job_type text, payload jsonb default '{}', priority integer default null,
-                            delay interval default null, dedupe_key text default null, collection uuid default null,
-                            subject text default null) returns uuid language plpgsql as $$
-#variable_conflict use_column
+create function job_inserted(of_type text, with_payload jsonb, of_priority integer, wait interval, named text, owner uuid,
+                             about text, key text) returns uuid language plpgsql as $$
 declare
     job uuid;
-    owner uuid := coalesce(enqueue_job.collection, '00000000-0000-0000-0000-000000000001');
 begin
-    insert into job_queue as q (job_type, payload, priority, scheduled_for, dedupe_key, collection_node_id, subject, held)
-    values (enqueue_job.job_type, enqueue_job.payload, enqueue_job.priority::smallint,
-            clock_timestamp() + coalesce(enqueue_job.delay, '0'), enqueue_job.dedupe_key, owner, enqueue_job.subject,
-            enqueue_job.subject is not null
-            and exists (select from job_hold h where h.subject = enqueue_job.subject))
+    insert into job_queue as q (job_type, payload, priority, scheduled_for, dedupe_key, collection_node_id, subject)
+    values (of_type, with_payload, of_priority::smallint, clock_timestamp() + coalesce(wait, '0'), named, owner, about)
     -- The one that waits is locked until the caller commits, so that it does not start before her data can be seen.
     on conflict (collection_node_id, dedupe_key) where dedupe_key is not null and state = 'queued'
     do update set mtime = q.mtime where false
-    returning q.id into job;
+    returning id into job;
     if job is null then
-        select q.id into job from job_queue q
-         where q.collection_node_id = owner and q.state = 'queued'
-           and q.dedupe_key = coalesce(enqueue_job.dedupe_key,
-                                       job_dedupe_key(enqueue_job.job_type, enqueue_job.payload, null));
+        select id into job from job_queue where collection_node_id = owner and state = 'queued' and dedupe_key = key;
     end if;
     return job;
+end $$;
+
+-- Enqueue from any language, with everything that an INSERT cannot say: the id of the job, or of the equal one that
+-- waits already (or runs, if equal jobs are one until it is done).
+create function enqueue_job(job_type text, payload jsonb default '{}', priority integer default null,
+                            delay interval default null, dedupe_key text default null, collection uuid default null,
+                            subject text default null) returns uuid language plpgsql as $$
+declare
+    owner uuid := coalesce(collection, '00000000-0000-0000-0000-000000000001');
+    key text := coalesce(dedupe_key, job_dedupe_key(job_type, payload, null));
+    job uuid;
+begin
+    if not exists (select from job_type t where t.name = enqueue_job.job_type and t.until_done) then
+        return job_inserted(job_type, payload, priority, delay, dedupe_key, owner, subject, key);
+    end if;
+    for try in 1 .. 3 loop
+        select id into job from job_queue q
+         where q.collection_node_id = owner and q.dedupe_key = key and q.until_done and q.state = 'consumed';
+        if found then return job; end if;
+        begin
+            return job_inserted(job_type, payload, priority, delay, dedupe_key, owner, subject, key);
+        exception when unique_violation then
+            null;  -- an equal job has started at this very moment
+        end;
+    end loop;
+    return null;
 end $$;

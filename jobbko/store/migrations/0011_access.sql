@@ -139,13 +139,16 @@ begin
     -- Not the notes: they repeat what a job said that may be another collection's.
     execute format('grant select (gate, closed, reason, since, resume_at) on queue_state to %I', api);
     execute format('grant select (id, at, gate, event, reason, resume_at) on queue_event to %I', api);
-    execute format('grant select on job_hold to %I', api);
     for isolated in
         select c.oid from pg_class c join pg_attribute a on a.attrelid = c.oid
          where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and a.attname = 'collection_node_id'
     loop
         execute format('grant select, insert, update, delete on %s to %I', isolated, api);
     end loop;
+    -- Which folders of this machine are read is for whoever runs it to say; and a path is one library's or another's, so
+    -- that trying to add it would tell.
+    execute format('revoke insert, update on library_roots from %I', api);
+    execute format('grant update (accept_missing) on library_roots to %I', api);
     -- Of a job only what its sender decides; the rest is the engine's, which a row could otherwise tell what to run
     -- where (options), or that it runs already (state).
     execute format('revoke insert, update on job_queue from %I', api);

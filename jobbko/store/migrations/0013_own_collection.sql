@@ -1,4 +1,4 @@
--- What a job writes together with its end goes into its own collection and no other, whatever its parameters name.
+-- What a job writes goes into its own collection and no other, whatever its parameters name.
 
 create function not_its_collection() returns trigger language plpgsql as $$
 begin
