@@ -19,6 +19,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
+#: Why a gate may be closed.
+REASONS = ("credit", "auth", "budget", "outage", "manual")
+
 
 class JobError(Exception):
     """A failure that the author of the job foresaw."""
@@ -48,11 +51,16 @@ class Throttled(JobError):
 
 
 class GateClosed(JobError):
-    """A named outside dependency is not available now; reason is credit, auth, budget, outage or manual."""
+    """A named outside dependency is not available now; reason is credit, auth, budget, outage or manual.
+
+    Raises ValueError for another reason.
+    """
 
     kind = "gate"
 
     def __init__(self, gate: str, reason: str, resume_at: datetime | None = None, message: str = "") -> None:
+        if reason not in REASONS:
+            raise ValueError(f"{gate} cannot be closed for the reason {reason!r}, only for {', '.join(REASONS)}")
         super().__init__(message or f"{gate} is closed: {reason}")
         self.gate = gate
         self.reason = reason

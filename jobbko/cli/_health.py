@@ -22,7 +22,7 @@ OVERDUE = 120
 
 def findings() -> Iterator[Finding]:
     """Of a database that can be reached and is migrated."""
-    checks = (_workers, _unattended, _gates, _schedules, _leases, _snapshots, _slots, _dead_rows)
+    checks = (_workers, _unattended, _gates, _schedules, _fan_ins, _leases, _snapshots, _slots, _dead_rows)
     for check in checks:
         yield from check()
 
@@ -70,6 +70,12 @@ def _schedules() -> Iterator[Finding]:
             if tick is not None and schedules.unsent(name, tick):
                 said = f"{name} of {tick:%Y-%m-%d %H:%M} UTC has not been sent; is the scheduler running?"
                 yield Finding("schedule", "fault", said, "periodiq actors, or jobbko up; it makes up for it")
+
+
+def _fan_ins() -> Iterator[Finding]:
+    for each in health.fan_ins():
+        said = f"{each.job_type}, which was to follow the group {each.id}, could not be sent: {each.error}"
+        yield Finding("fan-in", "fault", said, f"Mend the cause, then send it by hand: jobbko send {each.job_type} …")
 
 
 def _leases() -> Iterator[Finding]:

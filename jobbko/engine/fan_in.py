@@ -9,8 +9,8 @@ queue. Here a branch arrives in the transaction that ends its job, however that 
 after its worker died. A callback with the option `fan_in="done"` follows only when all branches are done; a dead one
 that is requeued and then succeeds counts. Each branch is a job of its own, even if an equal one waits.
 
-An empty group never ends. `group.run()` refuses one that has a callback with Dramatiq's own "parties must be a positive
-integer", before it asks us: send what was to follow it instead.
+Of no branches all are done: a rule that gives back an empty group gets what was to follow it. (`group.run()` refuses
+one with Dramatiq's own "parties must be a positive integer", before it asks us.)
 """
 
 from __future__ import annotations
@@ -73,7 +73,8 @@ class FanIn(GroupCallbacks):
 def with_fan_in(step: group) -> Iterator[Message[Any] | pipeline]:
     """The children of a group that a rule gave back, marked as `group.run()` would."""
     if not step.children:
-        raise ValueError("an empty group never ends: leave it out and give back what was to follow it")
+        yield from (Message(**{**said, "args": tuple(said["args"])}) for said in step.completion_callbacks)
+        return
     barrier = str(uuid4())
     broker = cast("PostgresBroker", step.broker)
     queue.open_barrier(barrier, len(step.children), _callbacks(broker, step.completion_callbacks, None))

@@ -19,7 +19,7 @@ from jobbko.store.queue import NewJob
 
 #: What a rule may give back or yield.
 Step = Message[Any] | pipeline | group
-Rule = Callable[[Any], Iterable[Step]]
+Rule = Callable[[Any], Step | Iterable[Step] | None]
 
 #: Rows that follow one job in the dispatcher's turn; a job with more of them writes its own end, this many at a time.
 BATCH = 500
@@ -38,9 +38,9 @@ class Flows(dramatiq.Middleware):
     def follows(self, actor: Actor[Any, Any]) -> Callable[[Rule], Rule]:
         """Declare what follows a job that was started alone: a function from its result to the next messages.
 
-        It runs inside the unit of work and may be a generator; what it yields is inserted with the job's completion.
-        If that is more than 500 messages it is asked a second time, so it should do nothing but answer. A job inside an
-        explicit flow follows that flow only.
+        It gives back one step, several, or None, or is a generator; it runs inside the unit of work, and what it says
+        is inserted with the job's completion. If that is more than 500 messages it is asked a second time, so it should
+        do nothing but answer. A job inside an explicit flow follows that flow only.
         """
 
         def declare(rule: Rule) -> Rule:
@@ -88,8 +88,13 @@ class Flows(dramatiq.Middleware):
                 yield step.copy(args=(*step.args, result))
         elif not job.claimed.in_flow:
             for rule in self.rules.get(job.actor_name, ()):
-                for found in rule(result):
-                    yield from _first_messages(found)
+                match rule(result):
+                    case None:
+                        pass
+                    case (Message() | pipeline() | group()) as only:
+                        yield from _first_messages(only)
+                    case several:
+                        yield from itertools.chain.from_iterable(map(_first_messages, several))
 
 
 def _first_messages(step: Step) -> Iterator[Message[Any]]:

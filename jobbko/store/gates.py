@@ -68,7 +68,12 @@ def closed(gate: str, job: str | None = None) -> Closed | None:
 
 
 def pause(gate: str, until: datetime | None = None, note: str | None = None, owner: str | None = None) -> None:
-    """Close a gate by hand, until a time or until somebody opens it. "all", "type:…" and "collection:…" are gates."""
+    """Close a gate by hand, until a time or until somebody opens it. "all", "type:…" and "collection:…" are gates.
+
+    Raises ValueError for a name that no gate can have.
+    """
+    if not gate or "+" in gate:
+        raise ValueError(f'no job can need the gate {gate!r}: a name is not empty and has no "+"')
     store.rows(sql["pause"], gate=gate, until=until, note=note, owner=owner)
 
 

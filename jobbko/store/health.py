@@ -46,6 +46,14 @@ class Stuck:
 
 
 @dataclass(frozen=True, slots=True)
+class FanIn:
+    id: str
+    error: str
+    job_type: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Orphan:
     job_type: str
     jobs: int
@@ -74,6 +82,11 @@ def rows() -> Rows:
 def stuck(age: float) -> Stuck:
     """Jobs whose lease ran out more than `age` seconds ago and that no worker has taken up."""
     return store.one(Stuck, sql["stuck"], age=age)
+
+
+def fan_ins() -> list[FanIn]:
+    """Groups that are over and whose callback could not be sent, the oldest first."""
+    return store.many(FanIn, sql["fan_ins"])
 
 
 def orphans(lease: float) -> list[Orphan]:

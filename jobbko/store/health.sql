@@ -36,6 +36,12 @@ select count(*) as jobs, extract(epoch from clock_timestamp() - min(lease_until)
   from job_queue
  where state = 'consumed' and lease_until < (select clock_timestamp()) - make_interval(secs => %(age)s)
 
+-- name: fan_ins
+select id::text as id, error, callbacks #>> '{0,job_type}' as job_type, created_at
+  from flow_barrier
+ where error is not null and fired_at is null
+ order by created_at
+
 -- name: orphans
 select job_type, count(*) as jobs
   from job_queue

@@ -147,3 +147,17 @@ def test_doctor_tells_of_them_in_text_and_as_json(run, job):
     assert "none alive; 2 jobs waiting" in run("doctor", code=1)
     findings = json.loads(run("doctor", "--json", code=1))["findings"]
     assert ("workers", "fault") in {(each["subject"], each["state"]) for each in findings}
+
+
+def test_a_group_whose_callback_could_not_be_sent(found):
+    store.run(
+        "insert into flow_barrier (id, branches, callbacks, error) values"
+        " ('6f1b8f2e-0000-4000-8000-000000000009', 2, '[{\"job_type\": \"writeup\"}]', 'writeup has no parameter x')"
+    )
+    ((state, said, remedy),) = found("fan-in")
+    assert state == "fault"
+    assert said == (
+        "writeup, which was to follow the group 6f1b8f2e-0000-4000-8000-000000000009, could not be sent: "
+        "writeup has no parameter x"
+    )
+    assert remedy == "Mend the cause, then send it by hand: jobbko send writeup …"

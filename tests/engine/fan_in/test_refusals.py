@@ -6,7 +6,6 @@ import pytest
 from dramatiq import group
 
 from jobbko import store
-from jobbko.engine.fan_in import with_fan_in
 from jobbko.testing.worker import until, working
 from tests.engine.conftest import rows, statuses
 from tests.engine.fan_in.conftest import photos
@@ -30,8 +29,3 @@ def test_a_branch_ends_even_if_its_callback_cannot_be_sent(broker, board):
     with working(broker):
         until(lambda: set(statuses()) == {"completed"})
         until(lambda: store.value("select error like '%%uuid%%' from flow_barrier"))
-
-
-def test_an_empty_group_with_a_callback_says_what_to_do_instead(broker, board):
-    with pytest.raises(ValueError, match="leave it out and give back what was to follow it"):
-        list(with_fan_in(photos(board, [])))
