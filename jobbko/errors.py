@@ -12,7 +12,8 @@ JobError
 Anything else that is raised is a bug: charged as `internal`, with its traceback.
 The class is the whole verdict. Nobody asks which service raised it.
 
-UserError stands apart: a person's mistake at the command line or in a setting, told in one sentence with its remedy.
+UserError stands apart: a person's mistake at the command line or in a setting, told in one sentence with its remedy;
+NothingMatched is one.
 """
 
 from __future__ import annotations
@@ -98,3 +99,7 @@ class Permanent(JobError):
 
 class UserError(Exception):
     """A mistake that a person can mend: the message names the input and the remedy, and no traceback is shown."""
+
+
+class NothingMatched(UserError):
+    """What a person named is not there, or there is nothing to do for it. Exit code 3, so that a script can tell."""

@@ -12,7 +12,7 @@ import click
 import psycopg2
 
 import jobbko
-from jobbko.errors import JobError, UserError
+from jobbko.errors import JobError, NothingMatched, UserError
 
 
 class _Commands(click.Group):
@@ -34,11 +34,16 @@ def cli() -> None:
     """Background jobs for applications that live on audio, text and pictures. Postgres is the queue.
 
     Without DATABASE_URL an embedded Postgres is used, which starts by itself.
+
+    Exit codes: 0 done, 1 failed, 2 wrong usage, 3 nothing matched.
     """
 
 
 def main() -> NoReturn:
-    """Run the command; a person's mistake ends in one sentence and exit code 1, not in a traceback."""
+    """Run the command; a person's mistake ends in one sentence, not in a traceback.
+
+    Exit codes: 0 done, 1 failed, 2 wrong usage, 3 nothing matched; 130 and 143 interrupted.
+    """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         cli(standalone_mode=False)
@@ -47,6 +52,8 @@ def main() -> NoReturn:
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
+    except NothingMatched as error:
+        _fail(str(error), 3)
     except (UserError, JobError) as error:
         _fail(str(error), 1)
     except psycopg2.OperationalError as error:

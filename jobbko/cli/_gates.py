@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from jobbko.errors import UserError
+from jobbko.errors import NothingMatched, UserError
 from jobbko.store import jobs
 
 
@@ -40,7 +40,7 @@ def gate_named(gate: str | None, job_type: str | None, collection: str | None, e
     if collection is not None:
         return f"collection:{known_collection(collection)}"
     if gate not in (known := jobs.known_gates()):
-        raise UserError(f"No job needs {gate}. Gates: {', '.join(known) or 'none'}; see also --type and --all.")
+        raise NothingMatched(f"No job needs {gate}. Gates: {', '.join(known) or 'none'}; see also --type and --all.")
     return gate
 
 
@@ -49,7 +49,7 @@ def known_type(name: str) -> str:
     from broker import broker
 
     if name not in broker.actors:
-        raise UserError(f"There is no job type {name}. Known: {', '.join(sorted(broker.actors))}.")
+        raise NothingMatched(f"There is no job type {name}. Known: {', '.join(sorted(broker.actors))}.")
     return name
 
 
@@ -59,7 +59,7 @@ def known_collection(id: str) -> str:
     except ValueError:
         raise UserError(f"{id!r} is not a collection's id; it looks like 3f2b8c1e-….") from None
     if not jobs.is_collection(written):
-        raise UserError(f"There is no collection {written}.")
+        raise NothingMatched(f"There is no collection {written}.")
     return written
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from jobbko.cli._output import as_json, print_json, say
-from jobbko.errors import UserError
+from jobbko.errors import NothingMatched
 from jobbko.store import jobs
 
 
@@ -17,7 +17,7 @@ def command(ids: tuple[str, ...], as_json: bool) -> None:
     found = [jobs.job(id) for id in ids]
     for job in found:
         if not jobs.cancel(job.id):
-            raise UserError(f"{job.job_type} {job.id[:8]} is {job.status} already; nothing to cancel.")
+            raise NothingMatched(f"{job.job_type} {job.id[:8]} is {job.status} already; nothing to cancel.")
         if not as_json:
             say(f"{job.job_type} {job.id[:8]} is cancelled.")
     if as_json:

@@ -6,7 +6,7 @@ import click
 from rich.table import Table
 
 from jobbko.cli._output import ago, as_json, console, print_json, status
-from jobbko.errors import UserError
+from jobbko.errors import NothingMatched
 from jobbko.store import jobs
 
 
@@ -31,7 +31,7 @@ def command(id: str | None, cancelled: bool, retried: bool, limit: int, as_json:
     if cancelled or retried:
         changed = jobs.cancel_flow(flow) if cancelled else jobs.retry_flow(flow)
         if not changed:
-            raise UserError(f"Flow {flow[:8]} has nothing to {'cancel' if cancelled else 'put back'}.")
+            raise NothingMatched(f"Flow {flow[:8]} has nothing to {'cancel' if cancelled else 'put back'}.")
         if not as_json:
             console.print(f"{changed} jobs {'are cancelled' if cancelled else 'wait again'}.")
     steps = jobs.flow(flow)

@@ -6,7 +6,7 @@ import click
 from rich.table import Table
 
 from jobbko.cli._output import as_json, console, print_json, say
-from jobbko.errors import UserError
+from jobbko.errors import NothingMatched
 from jobbko.store import jobs
 
 
@@ -24,7 +24,7 @@ def command(name: str | None, most: int | None, reset: bool, as_json: bool) -> N
         raise click.UsageError("Give NAME and MAX, or NAME and --reset.")
     if not jobs.set_limit(name, most):
         known = ", ".join(limit.name for limit in jobs.limits())
-        raise UserError(f"There is no limit {name}. Limits: {known or 'none'}.")
+        raise NothingMatched(f"There is no limit {name}. Limits: {known or 'none'}.")
     if as_json:
         print_json({"limit": name, "max_running": most})
     else:

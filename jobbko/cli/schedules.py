@@ -11,7 +11,7 @@ import click
 from rich.table import Table
 
 from jobbko.cli._output import ago, as_json, console, print_json, say, status
-from jobbko.errors import UserError
+from jobbko.errors import NothingMatched
 from jobbko.store import schedules
 
 if TYPE_CHECKING:
@@ -46,12 +46,12 @@ def command(
 
 
 def _cron(name: str) -> tuple[str, str]:
-    """Its cron spec and time zone; UserError if there is no such schedule."""
+    """Its cron spec and time zone; NothingMatched if there is no such schedule."""
     from broker import broker
 
     declared = _declared()
     if name not in declared:
-        raise UserError(f"There is no schedule {name}. Schedules: {', '.join(sorted(declared)) or 'none'}.")
+        raise NothingMatched(f"There is no schedule {name}. Schedules: {', '.join(sorted(declared)) or 'none'}.")
     cron = broker.schedules.known[name].cron
     return cron.spec, cron.timezone
 

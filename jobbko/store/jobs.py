@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from jobbko import store
-from jobbko.errors import UserError
+from jobbko.errors import NothingMatched, UserError
 
 sql = store.queries("jobs.sql")
 
@@ -149,7 +149,7 @@ def job(id: str) -> Shown:
     """By its id or by the beginning of it, if that is unmistakable; UserError otherwise."""
     found = [str(match) for (match,) in store.rows(sql["matching"], prefix=_id_like(id))]
     if not found:
-        raise UserError(f"There is no job {id}. `jobbko jobs` lists the newest.")
+        raise NothingMatched(f"There is no job {id}. `jobbko jobs` lists the newest.")
     if len(found) > 1:
         raise UserError(f"More than one job begins with {id}; give more of its id.")
     return store.one(Shown, sql["job"], id=found[0])

@@ -78,8 +78,8 @@ def test_show_tells_all_about_a_job_by_the_beginning_of_its_id(run, job):
     assert json.loads(run("show", job[0], "--json"))["attempts"][0]["outcome"] == "dead"
 
 
-def test_requeue_and_cancel(run, job):
-    assert "waits again" in run("requeue", job[0])
+def test_retry_and_cancel(run, job):
+    assert "waits again" in run("retry", job[0])
     assert "cancelled" in run("cancel", job[1])
     assert store.rows("select status::text from job_queue order by seq") == [("pending",), ("cancelled",), ("pending",)]
 
@@ -87,9 +87,7 @@ def test_requeue_and_cancel(run, job):
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
-        (("show", "00000000"), "There is no job 00000000"),
         (("show", "%"), "is not a job's id"),
-        (("requeue", "00000000"), "There is no job"),
         (("scan", "/no/such/folder"), "/no/such/folder is not a folder that can be read"),
         (("worker", "--types", "audio_analysi"), "unknown job type audio_analysi. Known: artwork_download"),
     ],
@@ -102,8 +100,29 @@ def test_a_wrong_duration_is_a_usage_error(complaint):
     assert "write 500ms, 1s or 2m" in complaint("worker", "--poll-interval", "soon", code=2)
 
 
-def test_requeueing_what_waits_already_is_refused(complaint, job):
-    assert "nothing to put back" in complaint("requeue", job[1])
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (("show", "00000000"), "There is no job 00000000"),
+        (("retry", "00000000"), "There is no job"),
+        (("cancel", "00000000"), "There is no job"),
+        (("requeue", "--match", "no such text"), "no such dead letters"),
+        (("resume", "--all"), "all is not paused"),
+        (("pause", "--type", "nope"), "There is no job type nope"),
+        (("schedules", "--run", "nope"), "There is no schedule nope"),
+    ],
+)
+def test_what_is_not_there_has_an_exit_code_of_its_own(complaint, job, arguments, part):
+    assert part in complaint(*arguments, code=3)
+
+
+def test_retrying_what_waits_already_is_refused(complaint, job):
+    assert "nothing to put back" in complaint("retry", job[1], code=3)
+
+
+def test_requeueing_wants_to_know_what(complaint):
+    for arguments in ([], ["--all", "--type", "x"]):
+        assert "Say which: --type, --match or both; or --all." in complaint("requeue", *arguments, code=2)
 
 
 def test_an_unreachable_database_is_told_without_a_traceback(complaint, monkeypatch):

@@ -35,18 +35,18 @@ def test_dead_letters_are_grouped_by_what_they_say(run, dead):
     assert "There are no dead letters" in run("dead", "--type", "artwork_download")
 
 
-def test_dead_letters_are_put_back_by_what_they_say(run, dead):
-    assert "2 dead letters would be put back" in run("dead", "--requeue", "--match", "NO TRACK", "--dry-run")
+def test_dead_letters_are_put_back_by_what_they_say(run, complaint, dead):
+    assert "2 dead letters would be put back" in run("requeue", "--match", "NO TRACK", "--dry-run")
     assert statuses() == ["error"] * 3
-    assert "2 dead letters put back" in run("dead", "--requeue", "--match", "NO TRACK")
+    assert "2 dead letters put back" in run("requeue", "--match", "NO TRACK")
     assert statuses() == ["error", "pending", "pending"]
-    assert json.loads(run("dead", "--requeue", "--json")) == {"dead": 1, "requeued": 1}
-    assert json.loads(run("dead", "--requeue", "--json")) == {"dead": 0, "requeued": 0}
+    assert json.loads(run("requeue", "--all", "--json")) == {"dead": 1, "requeued": 1}
+    assert "There are no such dead letters" in complaint("requeue", "--all", code=3)
 
 
 def test_a_dead_letter_whose_equal_waits_stays_and_is_counted(run, dead):
     store.run("update job_queue set dedupe_key = 'same'")
-    said = run("dead", "--requeue")
+    said = run("requeue", "--all")
     assert "1 dead letter put back; 2 stay" in said
     assert sorted(statuses()) == ["error", "error", "pending"]
 
@@ -54,7 +54,7 @@ def test_a_dead_letter_whose_equal_waits_stays_and_is_counted(run, dead):
 def test_many_dead_letters_are_put_back_in_batches(run, dead, monkeypatch):
     # goauthentik/authentik#19302
     monkeypatch.setattr("jobbko.store.jobs.BATCH", 2)
-    assert "3 dead letters put back" in run("dead", "--requeue", "--type", "audio_analysis")
+    assert "3 dead letters put back" in run("requeue", "--type", "audio_analysis")
 
 
 def test_a_job_is_sent_with_parameters_by_name(run):
@@ -102,7 +102,7 @@ def test_a_job_may_wait_and_belong_to_a_collection(run):
     ],
 )
 def test_a_job_that_could_never_run_is_not_sent(complaint, arguments, part):
-    assert part in complaint("send", *arguments)
+    assert part in complaint("send", *arguments, code=3 if "There is no" in part else 1)
     assert statuses() == []
 
 
@@ -140,7 +140,7 @@ def test_a_limit_is_changed_by_hand_and_given_back(run):
 
 
 def test_a_limit_that_is_not_there_is_told(complaint):
-    assert "There is no limit notebok" in complaint("limits", "notebok", "3")
+    assert "There is no limit notebok" in complaint("limits", "notebok", "3", code=3)
     complaint("limits", "notebok", code=2)
     complaint("limits", "notebok", "many", code=2)
 
@@ -190,7 +190,7 @@ def test_flows_are_listed_with_what_their_jobs_are(run, flow):
 
 def test_a_flow_goes_on_or_is_cancelled_by_the_id_of_any_of_its_jobs(run, complaint, flow):
     assert "1 jobs wait again" in run("flows", flow[1][:8], "--retry")
-    assert "nothing to put back" in complaint("flows", flow[1][:8], "--retry")
+    assert "nothing to put back" in complaint("flows", flow[1][:8], "--retry", code=3)
     assert "3 jobs are cancelled" in run("flows", flow[2], "--cancel")
     assert [step["status"] for step in json.loads(run("flows", flow[0], "--json"))["jobs"]] == ["cancelled"] * 3
 

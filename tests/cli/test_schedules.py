@@ -63,7 +63,7 @@ def test_run_sends_the_job_now_and_no_tick(run):
     "arguments", [("nightli",), ("--enable", "nightli"), ("--disable", "nightli"), ("--run", "nightli")]
 )
 def test_an_unknown_schedule_is_told(complaint, arguments):
-    assert "There is no schedule nightli. Schedules: filesystem_rescan" in complaint("schedules", *arguments)
+    assert "There is no schedule nightli. Schedules: filesystem_rescan" in complaint("schedules", *arguments, code=3)
 
 
 @pytest.mark.parametrize("arguments", [("--next", "3"), (NIGHTLY, "--run", NIGHTLY), (NIGHTLY, "--next", "0")])
