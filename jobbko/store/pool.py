@@ -15,7 +15,7 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from typing import Any
-from weakref import WeakSet
+from weakref import ref
 
 import psycopg2
 from psycopg2.extensions import TRANSACTION_STATUS_IDLE, make_dsn, parse_dsn
@@ -32,20 +32,24 @@ PATIENCE = 30
 class Place:
     """The right to a connection. It is counted by being alive, so one that is lost on the way gives itself back."""
 
+    given_back = False
+
 
 class Pool:
     def __init__(self) -> None:
         self.idle: deque[Own] = deque()
-        self.taken: WeakSet[Place] = WeakSet()
+        # No WeakSet: it tidies up in a callback, and an exception that arrives from outside inside one is lost.
+        self.taken: list[ref[Place]] = []
         self.lock = threading.Lock()
 
     def place(self) -> Place:
         deadline = time.monotonic() + PATIENCE
         while True:
             with self.lock:
+                self.taken = [each for each in self.taken if (taken := each()) is not None and not taken.given_back]
                 if len(self.taken) < settings.POOL_SIZE:
                     place = Place()
-                    self.taken.add(place)
+                    self.taken.append(ref(place))
                     return place
             if time.monotonic() > deadline:
                 raise psycopg2.OperationalError(
@@ -92,7 +96,7 @@ def connection() -> Iterator[Own]:
             pool.idle.append(conn)
         else:
             conn.close()
-        pool.taken.discard(place)
+        place.given_back = True
 
 
 def database_url() -> str:

@@ -13,26 +13,29 @@ def test_the_pool_survives_threads_that_are_interrupted_at_any_moment(database, 
     from dramatiq.middleware.threading import raise_thread_exception
 
     monkeypatch.setattr(settings, "POOL_SIZE", 2)
-    stop = threading.Event()
+    monkeypatch.setattr(threading, "excepthook", lambda ended: deaths.append(ended.exc_type))
+    deaths, stop = [], threading.Event()
 
     def use():
         while not stop.is_set():
-            try:
-                for _ in range(50):
-                    store.value("select 1")
-            except Cancelled:
-                pass
+            store.value("select 1")
 
-    threads = [threading.Thread(target=use, daemon=True) for _ in range(3)]
-    for thread in threads:
+    def started():
+        thread = threading.Thread(target=use, daemon=True)
         thread.start()
-    for n in range(300):
+        return thread
+
+    threads = [started() for _ in range(3)]
+    for n in range(200):
         raise_thread_exception(threads[n % 3].ident, Cancelled)
         stop.wait(0.002)
+        threads = [thread if thread.is_alive() else started() for thread in threads]
     stop.set()
     for thread in threads:
         thread.join(10)
         assert not thread.is_alive()
+    assert len(deaths) > 50
+    assert set(deaths) == {Cancelled}
     assert store.value("select 1") == 1
 
 
