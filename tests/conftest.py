@@ -7,9 +7,11 @@ http      the internet: only what the test said; anything else fails the test
 
 from __future__ import annotations
 
+import contextlib
 import os
 import uuid
 from collections.abc import Generator, Iterator
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg2
@@ -37,8 +39,8 @@ def admin(server: str, statement: str, *names: str) -> None:
     conn.close()
 
 
-@pytest.fixture(scope="session")
-def server() -> Iterator[str]:
+@contextlib.contextmanager
+def server_for_this_run() -> Iterator[str]:
     """A Postgres server for this run alone, or the one that JOBBKO_TEST_SERVER names (to test another version)."""
     if given := os.environ.get("JOBBKO_TEST_SERVER"):
         yield given
@@ -49,15 +51,55 @@ def server() -> Iterator[str]:
             yield url
 
 
-@pytest.fixture(scope="session")
-def template(server: str) -> Iterator[str]:
+@contextlib.contextmanager
+def migrated(server: str) -> Iterator[str]:
+    """The name of a database that others are cloned from."""
     admin(server, "create database {}", RUN)
-    pool.close()
     settings.DATABASE_URL = sibling(server, RUN)
     migrate()
     pool.close()
     yield RUN
     admin(server, "drop database {} with (force)", RUN)
+
+
+#: Of the run that starts several test processes: one server and one template serve them all.
+shared_by_processes = pytest.StashKey[tuple[contextlib.ExitStack, str, str]]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput"):
+        open_until_the_end = contextlib.ExitStack()
+        server = open_until_the_end.enter_context(server_for_this_run())
+        template = open_until_the_end.enter_context(migrated(server))
+        config.stash[shared_by_processes] = (open_until_the_end, server, template)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    _, node.workerinput["server"], node.workerinput["template"] = node.config.stash[shared_by_processes]
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if shared_by_processes in config.stash:
+        config.stash[shared_by_processes][0].close()
+
+
+@pytest.fixture(scope="session")
+def server(pytestconfig: pytest.Config) -> Iterator[str]:
+    if hasattr(pytestconfig, "workerinput"):
+        yield pytestconfig.workerinput["server"]
+    else:
+        with server_for_this_run() as url:
+            yield url
+
+
+@pytest.fixture(scope="session")
+def template(pytestconfig: pytest.Config, server: str) -> Iterator[str]:
+    if hasattr(pytestconfig, "workerinput"):
+        yield pytestconfig.workerinput["template"]
+    else:
+        with migrated(server) as name:
+            yield name
 
 
 @pytest.fixture(scope="session")
