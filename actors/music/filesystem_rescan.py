@@ -30,7 +30,7 @@ MANY, SHARE = 20, 0.2
 COUNTS = ("seen", "new", "changed", "moved", "missing", "restored", "unchanged")
 
 
-@actor(priority=7, dedupe=True, time_limit=6 * 3600 * 1000, periodic=cron("23 2 * * *"))
+@actor(priority=7, dedupe=True, every_collection=True, time_limit=6 * 3600 * 1000, periodic=cron("23 2 * * *"))
 def filesystem_rescan(root: str | None = None, full: bool = False) -> dict[str, Any]:
     """root: one folder, else all that are configured or known. full: read every file again, as happens once a week."""
     paths = [os.fsencode(root)] if root is not None else configured()

@@ -112,9 +112,9 @@ def ending() -> Job | None:
     return running() if getattr(_thread, "ending", False) else None
 
 
-def begin(job: Job) -> None:
+def begin(job: Job, *, every_collection: bool = False) -> None:
     _thread.job, _thread.ending = job, False
-    store.fence(job.claimed.collection)
+    store.fence(None if every_collection else job.claimed.collection)
     job.thread = threading.get_ident()
 
 

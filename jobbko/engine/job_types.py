@@ -28,6 +28,7 @@ class JobType:
     gates: list[str]
     dedupe: bool
     until_done: bool
+    every_collection: bool
     limit: tuple[str, tuple[int, int | None]] | None
 
     def row(self) -> dict[str, Any]:
@@ -40,14 +41,16 @@ class JobType:
 class JobTypes(dramatiq.Middleware):
     """Options: gates (names of outside dependencies; gate for a single one), dedupe (True: at most one equal job waits;
     "until_done": nor while one runs), max_running (over all workers), max_running_per_collection, limit (a name
-    shared by several jobs; goes with one of the two)."""
+    shared by several jobs; goes with one of the two), every_collection (True: it writes into each, and not only into
+    its own; users of the API may not send it)."""
 
     def __init__(self) -> None:
         self.known: dict[str, JobType] = {}
 
     @property
     def actor_options(self) -> set[str]:
-        return {"gate", "gates", "dedupe", "max_running", "max_running_per_collection", "limit"}
+        limits = {"max_running", "max_running_per_collection", "limit"}
+        return limits | {"gate", "gates", "dedupe", "every_collection"}
 
     def add(self, actor: Actor[Any, Any]) -> None:
         """Raises ValueError for an option that no job can have: one such row would keep all from being published."""
@@ -71,6 +74,7 @@ class JobTypes(dramatiq.Middleware):
             gates=needed,
             dedupe=bool(options.get("dedupe", False)),
             until_done=options.get("dedupe") == "until_done",
+            every_collection=bool(options.get("every_collection", False)),
             limit=None
             if most is None and each is None
             else (options.get("limit") or actor.actor_name, (UNLIMITED if most is None else most, each)),

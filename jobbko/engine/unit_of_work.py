@@ -33,7 +33,8 @@ class UnitOfWork(dramatiq.Middleware):
             message.failed = True
             return
         message.started_at = time.monotonic()
-        threads.begin(message)
+        every_collection = message.broker.job_types.known[message.actor_name].every_collection
+        threads.begin(message, every_collection=every_collection)
 
     def after_process_message(
         self, broker: Broker, message: Job, *, result: Any = None, exception: BaseException | None = None

@@ -112,25 +112,25 @@ on conflict (name) do update set max_running = excluded.max_running, per_collect
    and not l.by_hand
 
 -- name: publish
-insert into job_type as t (name, queue_name, priority, max_attempts, gates, limit_name, dedupe, until_done, parameters,
-                           required, accepts_any, all_named)
-select name, queue_name, priority, max_attempts, gates, limit_name, dedupe, until_done, parameters, required,
-       accepts_any, all_named
+insert into job_type as t (name, queue_name, priority, max_attempts, gates, limit_name, dedupe, until_done,
+                           every_collection, parameters, required, accepts_any, all_named)
+select name, queue_name, priority, max_attempts, gates, limit_name, dedupe, until_done, every_collection, parameters,
+       required, accepts_any, all_named
   from jsonb_to_recordset(%(types)s::jsonb) as x (
            name text, queue_name text, priority smallint, max_attempts smallint, gates text[], limit_name text,
-           dedupe boolean, until_done boolean, parameters text[], required text[], accepts_any boolean, all_named boolean)
+           dedupe boolean, until_done boolean, every_collection boolean, parameters text[], required text[], accepts_any boolean, all_named boolean)
  order by name
 on conflict (name) do update
    set queue_name = excluded.queue_name, priority = excluded.priority, max_attempts = excluded.max_attempts,
        gates = excluded.gates, limit_name = excluded.limit_name, dedupe = excluded.dedupe,
-       until_done = excluded.until_done, parameters = excluded.parameters, required = excluded.required, accepts_any = excluded.accepts_any,
+       until_done = excluded.until_done, every_collection = excluded.every_collection, parameters = excluded.parameters, required = excluded.required, accepts_any = excluded.accepts_any,
        all_named = excluded.all_named,
        published_at = now()
- where (t.queue_name, t.priority, t.max_attempts, t.gates, t.limit_name, t.dedupe, t.until_done, t.parameters, t.required,
+ where (t.queue_name, t.priority, t.max_attempts, t.gates, t.limit_name, t.dedupe, t.until_done, t.every_collection, t.parameters, t.required,
         t.accepts_any, t.all_named)
        is distinct from
        (excluded.queue_name, excluded.priority, excluded.max_attempts, excluded.gates, excluded.limit_name,
-        excluded.dedupe, excluded.until_done, excluded.parameters, excluded.required, excluded.accepts_any,
+        excluded.dedupe, excluded.until_done, excluded.every_collection, excluded.parameters, excluded.required, excluded.accepts_any,
         excluded.all_named)
 
 -- name: worker_started

@@ -169,3 +169,23 @@ def test_a_job_writes_into_its_own_collection_only_wherever_in_it(database):
         * 2
     )
     new("artists", his, artist_key="z", name="z")  # the connection that the jobs had is free again
+
+
+def test_a_job_that_looks_after_every_collection_writes_into_each_and_is_not_for_users(database):
+    mine, his = collection("hers"), collection("his")
+    store.run("insert into node_access values (%(mine)s, %(kari)s, 'admin')", mine=mine, kari=KARI)
+    broker = PostgresBroker()
+
+    @dramatiq.actor(broker=broker, every_collection=True)
+    def tidy():
+        for id in (mine, his):
+            new("artists", id, artist_key="x", name="x")
+
+    broker.job_types.publish()
+    send = "insert into job_queue (job_type, collection_node_id) values ('tidy', %(mine)s)"
+    with pytest.raises(psycopg2.errors.InsufficientPrivilege, match="only who runs the queue"), as_user(KARI):
+        store.run(send, mine=mine)
+    store.run(send, mine=mine)
+    with working(broker):
+        until(lambda: store.value("select status::text from job_queue") == "completed")
+    assert store.value("select count(*) from artists") == 2

@@ -24,8 +24,8 @@ def transcribe(audio_path, media_node_id=None, language=None): ...
 def published(tx):
     signature = Signature.of("transcribe", transcribe)
     kinds = [
-        JobType(signature, "default", 7, 4, ["whisper"], False, False, None),
-        JobType(Signature.of("tidy", lambda n: None), "default", 1, 5, [], True, False, None),
+        JobType(signature, "default", 7, 4, ["whisper"], False, False, False, None),
+        JobType(Signature.of("tidy", lambda n: None), "default", 1, 5, [], True, False, False, None),
     ]
     queue.publish([kind.row() for kind in kinds], {})
 

@@ -27,6 +27,7 @@ create table job_type (
     limit_name   text collate "C" references job_limit (name) on update cascade,
     dedupe       boolean     not null default false,  -- at most one waiting job with equal parameters
     until_done   boolean     not null default false,  -- and none while such a one runs
+    every_collection boolean not null default false,  -- writes into each, so users of the API may not send it
     parameters   text[]      not null default '{}',   -- in the function's order
     required     text[]      not null default '{}',
     accepts_any  boolean     not null default false,  -- takes keywords beyond its parameters

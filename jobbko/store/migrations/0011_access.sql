@@ -113,6 +113,10 @@ begin
         raise exception 'priority % is more than 10, the most urgent', new.priority
             using errcode = 'insufficient_privilege';
     end if;
+    if tg_op = 'INSERT' and (select every_collection from job_type where name = new.job_type) then
+        raise exception '% looks after every collection; only who runs the queue sends it', new.job_type
+            using errcode = 'insufficient_privilege';
+    end if;
     if tg_op = 'UPDATE' and (new.state is distinct from old.state and new.state not in ('queued', 'rejected')
                              or old.state = 'consumed' and new.state <> 'consumed'
                              or new.lease_token is distinct from old.lease_token and new.state <> 'queued'

@@ -1,4 +1,5 @@
--- What a job writes goes into its own collection and no other, whatever its parameters name.
+-- What a job writes goes into its own collection and no other, whatever its parameters name; but for jobs that are declared
+-- to look after every collection.
 
 create function not_its_collection() returns trigger language plpgsql as $$
 begin
