@@ -60,8 +60,7 @@ def main() -> NoReturn:
         _fail(f"The database cannot be reached: {str(error).strip()}\nIs DATABASE_URL right? `jobbko doctor` looks.", 1)
     except psycopg2.errors.UndefinedTable as error:
         _fail(
-            f"This database has no queue yet ({error.diag.message_primary}). Run `jobbko migrate`. If that changes"
-            " nothing, it was made by an unreleased version: begin with an empty database.",
+            f"This database has no queue yet ({error.diag.message_primary}). Run `jobbko migrate`.",
             1,
         )
     except BrokenPipeError:

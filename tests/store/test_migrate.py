@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from jobbko import settings, store
+from jobbko.errors import UserError
 from jobbko.store import migrate, pool
 from tests.conftest import admin, sibling
 
@@ -55,6 +56,19 @@ def test_a_migration_that_fails_leaves_nothing_behind(empty, monkeypatch):
     with pytest.raises(Exception, match="syntax error"):
         migrate.migrate()
     assert store.value("select to_regclass('a')") is None
+
+
+def test_a_database_of_an_unreleased_version_is_told_from_an_up_to_date_one(empty, monkeypatch):
+    monkeypatch.setattr(migrate, "_files", lambda: {"0001.sql": "create table a (n integer)"})
+    migrate.migrate()
+    monkeypatch.setattr(migrate, "_files", lambda: {"0001.sql": "create table a (m integer)"})
+    for ask in (migrate.migrate, migrate.pending):
+        with pytest.raises(UserError, match=r"unreleased version \(0001.sql was another\).* another DATABASE_URL"):
+            ask()
+    store.run("alter table jobbko_migration drop column sha256")  # as such a version had it
+    for ask in (migrate.migrate, migrate.pending):
+        with pytest.raises(UserError, match="unreleased version"):
+            ask()
 
 
 @pytest.mark.usefixtures("tx")
