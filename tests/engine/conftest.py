@@ -49,6 +49,12 @@ def rows(where: str = "true", **params: Any) -> list[Row]:
     )
 
 
+#: How many wait for a lock, in this test's database.
+WAITING = """
+select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()
+"""
+
+
 def statuses() -> list[str]:
     return [row.status for row in rows()]
 

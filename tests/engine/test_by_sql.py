@@ -10,7 +10,7 @@ import pytest
 
 from jobbko import store
 from jobbko.testing.worker import until, working
-from tests.engine.conftest import all_are, rows, statuses
+from tests.engine.conftest import WAITING, all_are, rows, statuses
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def test_an_equal_one_that_starts_at_this_very_moment_is_found(broker, build, da
         cursor.execute("update job_queue set state = 'consumed', lease_token = gen_random_uuid()")  # not committed yet
     asking = threading.Thread(target=lambda: answer.append(store.value("select enqueue_job('build')")))
     asking.start()
-    until(lambda: store.value("select count(*) from pg_locks where not granted") == 1)
+    until(lambda: store.value(WAITING) == 1)
     other.commit()
     other.close()
     asking.join(10)

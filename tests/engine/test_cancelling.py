@@ -13,7 +13,7 @@ from jobbko.engine import completion
 from jobbko.engine.interrupts import Cancelled
 from jobbko.store import queue
 from jobbko.testing.worker import until, working
-from tests.engine.conftest import failures, statuses
+from tests.engine.conftest import WAITING, failures, statuses
 
 
 def test_a_waiting_job_can_be_cancelled_for_good(broker):
@@ -92,7 +92,7 @@ def test_cancelling_waits_for_the_retry_that_is_just_being_written(broker, datab
         target=lambda: said.append(store.value("select cancel_job(%(id)s)", id=message.message_id))
     )
     cancels.start()
-    until(lambda: store.value("select count(*) from pg_stat_activity where wait_event_type = 'Lock'") == 1)
+    until(lambda: store.value(WAITING) == 1)
     other.commit()
     cancels.join(10)
     other.close()

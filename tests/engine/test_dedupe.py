@@ -13,7 +13,7 @@ import pytest
 from jobbko import store
 from jobbko.store import queue
 from jobbko.testing.worker import until, working
-from tests.engine.conftest import all_are, rows, statuses
+from tests.engine.conftest import WAITING, all_are, rows, statuses
 
 PAGE = {"dedupe_key": "page:1", "debounce": True}
 
@@ -172,7 +172,7 @@ def test_an_equal_job_that_was_rolled_back_holds_nobody_up(jobs, broker, databas
         trigger(jobs, "save", rank=3)
     waits = threading.Thread(target=trigger, args=(jobs, "save", 3))
     waits.start()
-    until(lambda: store.value("select count(*) from pg_stat_activity where wait_event_type = 'Lock'") == 1)
+    until(lambda: store.value(WAITING) == 1)
     other.rollback()
     waits.join(10)
     other.close()
