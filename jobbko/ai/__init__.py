@@ -1,0 +1,1 @@
+"""Model calls: one seam, one ledger, one budget."""
