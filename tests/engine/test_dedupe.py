@@ -195,9 +195,10 @@ def test_a_unique_key_is_free_again_when_its_worker_died(broker):
     work.send(1)
     store.run(
         "update job_queue set state = 'consumed', lease_token = gen_random_uuid(), started_at = clock_timestamp(),"
-        " lease_until = clock_timestamp() - interval '1 second', worker = gen_random_uuid()"
+        " lease_until = clock_timestamp(), worker = gen_random_uuid()"
     )
-    assert queue.sweep([row.id for row in rows()], lease=1, backoff=30) == 1
+    # A lease of no length: one that began before the server did would not be charged, and this one may be very young.
+    assert queue.sweep([row.id for row in rows()], lease=0, backoff=30) == 1
     work.send(1)
     assert statuses() == ["error", "pending"]
 
