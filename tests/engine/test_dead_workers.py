@@ -14,14 +14,14 @@ from tests.engine.conftest import failures, rows, statuses
 @pytest.fixture
 def brief_lease(monkeypatch):
     """Nobody is charged for a lease from before the server came up; the test's server may be only seconds old."""
-    monkeypatch.setattr(settings, "LEASE", 0.2)
+    monkeypatch.setattr(settings, "LEASE", 0)
 
 
 def abandon(where: str = "true") -> None:
     """As a worker leaves its jobs that was killed a while ago."""
     store.run(
         "update job_queue set state = 'consumed', lease_token = gen_random_uuid(), started_at = clock_timestamp(),"
-        f" lease_until = clock_timestamp() - interval '1 second', worker = gen_random_uuid() where {where}"
+        f" lease_until = clock_timestamp(), worker = gen_random_uuid() where {where}"
     )
 
 
