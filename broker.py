@@ -11,9 +11,11 @@ from typing import Any, ParamSpec, TypeVar, overload
 import dramatiq
 
 from jobbko import clients
+from jobbko.ai import calls
 from jobbko.clients import notify
 from jobbko.engine import PostgresBroker, attempt, completion, gates, report
 from jobbko.engine.cron import Cron
+from jobbko.engine.job import running
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -21,6 +23,17 @@ R = TypeVar("R")
 # A client asks before each request, and does not know whom; the engine tells of pauses, and does not know how.
 clients.permit = gates.permit
 gates.announce = notify.tell
+
+
+def _caller() -> calls.Caller:
+    """For whom a model is called: the job that the calling thread runs, or nobody."""
+    if (job := running()) is None:
+        return calls.Caller()
+    number = job.claimed.attempts + 1
+    return calls.Caller(job.message_id, job.actor_name, number, job.claimed.collection)
+
+
+calls.caller = _caller
 
 broker = PostgresBroker()
 dramatiq.set_broker(broker)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 from platformdirs import user_data_path
@@ -18,6 +19,17 @@ def _number(name: str, default: float, *, minimum: float = 0) -> float:
         raise UserError(f"{name}={raw!r} is not a number; leave it unset for {default:g}.") from None
     if not minimum <= value < float("inf"):
         raise UserError(f"{name}={raw!r} must be at least {minimum:g}; leave it unset for {default:g}.")
+    return value
+
+
+def _money(name: str) -> Decimal | None:
+    raw = os.environ.get(name, "").strip()
+    try:
+        value = Decimal(raw) if raw else None
+    except InvalidOperation:
+        raise UserError(f"{name}={raw!r} is not an amount of dollars; leave it unset for no limit.") from None
+    if value is not None and not (value.is_finite() and value >= 0):
+        raise UserError(f"{name}={raw!r} must be 0 or more; leave it unset for no limit.")
     return value
 
 
@@ -58,6 +70,20 @@ COVERART_URL = os.environ.get("JOBBKO_COVERART_URL", "https://coverartarchive.or
 NOTIFY_URL = os.environ.get("JOBBKO_NOTIFY_URL", "")
 #: Sent with each request; the services ask for a way to reach whoever runs the program.
 CONTACT = os.environ.get("JOBBKO_CONTACT", "")
+
+
+#: A TOML file with gateways to models, and which job uses which (jobbko/ai/gateways.py); for a single gateway, these.
+AI_CONFIG = os.environ.get("JOBBKO_AI_CONFIG", "")
+AI_BACKEND = os.environ.get("JOBBKO_AI_BACKEND", "gateway")
+AI_URL = os.environ.get("JOBBKO_AI_URL", "")
+AI_MODEL = os.environ.get("JOBBKO_AI_MODEL", "")
+AI_EMBEDDING_MODEL = os.environ.get("JOBBKO_AI_EMBEDDING_MODEL", "")
+#: Its models cost nothing: no price is looked up, and no budget holds them up.
+AI_FREE = os.environ.get("JOBBKO_AI_FREE", "") not in ("", "0")
+#: Dollars that model calls may cost on one UTC day; 0 is none, unset is no limit.
+BUDGET_DAY_USD = _money("JOBBKO_BUDGET_DAY_USD")
+#: Days for which requests to models and their answers are kept; the figures stay. 0 is for ever.
+KEEP_MODEL_BODIES = _number("JOBBKO_KEEP_MODEL_BODIES", 30)
 
 
 def data_dir() -> Path:

@@ -14,12 +14,13 @@ ROOT = Path(__file__).parents[1]
 
 #: Read it top down: a part may import only the parts named beside it. This is the diagram in docs/architecture.md.
 MAY_IMPORT = {
-    "jobbko.cli": {"pipelines", "actors", "broker", "jobbko.demo", "jobbko.store", "jobbko.audio"},
+    "jobbko.cli": {"pipelines", "actors", "broker", "jobbko.ai", "jobbko.demo", "jobbko.store", "jobbko.audio"},
     "jobbko.demo": {"jobbko.audio"},
     "jobbko.testing": {"jobbko.store"},
     "pipelines": {"actors", "broker"},
-    "actors": {"broker", "jobbko.clients", "jobbko.audio", "jobbko.store"},
-    "broker": {"jobbko.engine", "jobbko.clients"},
+    "actors": {"broker", "jobbko.ai", "jobbko.clients", "jobbko.audio", "jobbko.store"},
+    "broker": {"jobbko.ai", "jobbko.engine", "jobbko.clients"},
+    "jobbko.ai": {"jobbko.clients", "jobbko.store"},
     "jobbko.engine": {"jobbko.store"},
     "jobbko.store": set(),
     "jobbko.clients": set(),
@@ -30,7 +31,7 @@ MAY_IMPORT = {
 #: Everyone may know why things fail and how they are set.
 EVERYWHERE = {"jobbko.errors", "jobbko.settings"}
 #: Slow to import, so only inside the function that needs them: every process imports every job.
-HEAVY = {"numpy", "PIL", "essentia", "mutagen", "imageio_ffmpeg"}
+HEAVY = {"genai_prices", "jsonschema", "numpy", "PIL", "essentia", "mutagen", "imageio_ffmpeg"}
 NO_NAMES = {"utils", "util", "helpers", "common", "base", "manager", "misc"}
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from jobbko.ai.reply import Reply
+from jobbko.clients.reply import Reply
 
 Kind = Literal["credit", "auth", "budget", "outage", "rate-limit", "invalid", "timeout", "content", "image", "internal"]
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from jobbko.ai.faults import Kind, first, mapping, text
-from jobbko.ai.reply import Reply
 from jobbko.ai.wording import readable
+from jobbko.clients.reply import Reply
 
 _EMPTY = "an empty answer"
 #: nest-server PR #607: a higher limit does not help there, a lower effort does.

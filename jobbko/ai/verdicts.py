@@ -10,8 +10,8 @@ import httpx
 
 from jobbko.ai import faults, lacking, verdicts_cli, verdicts_openrouter, waits, wording
 from jobbko.ai.faults import Kind
-from jobbko.ai.reply import Reply
 from jobbko.ai.wording import without_secrets
+from jobbko.clients.reply import Reply
 from jobbko.errors import Charged, GateClosed, JobError, Throttled
 
 __all__ = ["Kind", "Verdict", "error_for", "judge", "without_secrets"]

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jobbko.ai.faults import Fault, Kind, kind_of, mapping, text
-from jobbko.ai.reply import Reply
+from jobbko.clients.reply import Reply
 
 _STATUS = re.compile(r"\bAPI Error:? (?:\w+ )?(\d{3})\b|\bRequest rejected \((\d{3})\)")
 #: A seat's limits. They are renewed by themselves.

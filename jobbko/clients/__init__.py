@@ -6,6 +6,7 @@ jobbko.errors. It touches no database and knows no job.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -15,6 +16,7 @@ import httpx
 
 import jobbko
 from jobbko import settings
+from jobbko.clients.reply import Reply
 from jobbko.errors import Charged, Missing, Throttled
 
 #: The one seam for tests: they replace it with a transport of their own.
@@ -44,6 +46,32 @@ def request(
             return response
     except httpx.TransportError as error:
         raise Throttled(service, message=f"{method} {url}: {type(error).__name__} {error}") from error
+
+
+def exchange(
+    method: str, url: str, *, service: str, provider: str, timeout: float, limit: int = 32 * 1024 * 1024, **kwargs: Any
+) -> Reply:
+    """The answer as it is, whatever its status, or what happened instead of one.
+
+    For services whose bodies say more than their status. No redirect is followed: there is a key in the headers.
+    """
+    permit(service)
+    try:
+        with (
+            httpx.Client(transport=transport, timeout=httpx.Timeout(timeout, connect=10), headers=_manners()) as http,
+            http.stream(method, url, **kwargs) as response,
+        ):
+            content = _bounded(response, limit, url)
+            return Reply(provider, response.status_code, response.headers, _parsed(content, response.encoding))
+    except (httpx.HTTPError, httpx.InvalidURL, Charged) as error:
+        return Reply(provider, None, {}, None, error)
+
+
+def _parsed(content: bytes, encoding: str | None) -> Any:
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return content.decode(encoding or "utf-8", "replace")
 
 
 def _manners() -> dict[str, str]:

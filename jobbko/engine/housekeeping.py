@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 
 from jobbko import settings
-from jobbko.store import retention
+from jobbko.store import ledger, retention
 
 #: Seconds between two rounds.
 EVERY = 60
+#: Seconds after which no answer of a model is waited for any more.
+LONGEST_CALL = 3600
 
 
 class Housekeeping:
@@ -26,6 +28,9 @@ class Housekeeping:
         self._next = now + EVERY
         ages = retention.by_settings()
         retention.prune(ages.completed)
+        ledger.lose(longest=LONGEST_CALL, lease=settings.LEASE)
+        if settings.KEEP_MODEL_BODIES:
+            ledger.forget_bodies(settings.KEEP_MODEL_BODIES * 86400)
         total = gone = retention.purge(ages)
         while gone:
             if time.monotonic() > now + settings.LEASE / 10:

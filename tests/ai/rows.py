@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from jobbko.ai.reply import Reply
+from jobbko.clients.reply import Reply
 
 #: When everything in the tables was received, and when the day after begins.
 NOW = datetime(2026, 9, 20, 21, 30, tzinfo=UTC)

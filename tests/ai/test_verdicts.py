@@ -11,8 +11,8 @@ from typing import Any, get_args
 import httpx
 import pytest
 
-from jobbko.ai.reply import Reply
 from jobbko.ai.verdicts import Kind, Verdict, error_for, judge, without_secrets
+from jobbko.clients.reply import Reply
 from jobbko.errors import Charged, GateClosed, Throttled
 from tests.ai import (
     table_alone,

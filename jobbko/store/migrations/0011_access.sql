@@ -76,11 +76,11 @@ $$;
 alter table queue_state enable row level security;
 alter table queue_state force row level security;
 create policy seen on queue_state for select
-    using (gate !~ '^(collection|library):' or can_see(gate_collection(gate)));
+    using (gate !~ '^(collection|library|budget):' or can_see(gate_collection(gate)));
 alter table queue_event enable row level security;
 alter table queue_event force row level security;
 create policy seen on queue_event for select
-    using (gate !~ '^(collection|library):' or can_see(gate_collection(gate)));
+    using (gate !~ '^(collection|library|budget):' or can_see(gate_collection(gate)));
 
 do $$
 declare
