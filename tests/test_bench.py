@@ -36,3 +36,15 @@ def test_latency_runs():
 
     assert found["doorbell"]["p50"] > 0
     assert found["polling"]["p50"] > 0
+
+
+@pytest.mark.slow
+def test_the_ledger_agrees_with_who_sold_and_no_budget_is_exceeded_under_fire():
+    found = last_line("ledger.py", "--calls", "300")
+
+    assert found["calls"] >= 300
+    assert found["rows_exact"] > 0
+    assert found["ledger_usd"] == found["account_usd"]
+    assert (found["rows_wrong"], found["estimates_below_truth"], found["calls_without_row"]) == (0, 0, 0)
+    assert found["budget_calls"] <= 100
+    assert found["budget_taken_usd"] == 1.0

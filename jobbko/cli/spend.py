@@ -11,9 +11,7 @@ from jobbko.store import ledger
 
 
 @click.command()
-@click.option(
-    "--days", default=7, show_default=True, type=click.IntRange(1, 3660), help="UTC days, with today."
-)
+@click.option("--days", default=7, show_default=True, type=click.IntRange(1, 3660), help="UTC days, with today.")
 @as_json
 def command(days: int, as_json: bool) -> None:
     """Show what model calls have cost, and what is left of today's budget (JOBBKO_BUDGET_DAY_USD)."""

@@ -75,8 +75,7 @@ def error(status: int, message: str, *, code: str | None = None, type: str | Non
 @contextlib.contextmanager
 def scripted_gateway(port: int = 0) -> Iterator[ScriptedGateway]:
     """On loopback; its `url` ends in /v1."""
-    server = ThreadingHTTPServer(("127.0.0.1", port), _Handler)
-    server.daemon_threads = True
+    server = _Server(("127.0.0.1", port), _Handler)
     gateway = ScriptedGateway(f"http://127.0.0.1:{server.server_port}/v1")
     server.gateway = gateway  # type: ignore[attr-defined]
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
@@ -87,6 +86,13 @@ def scripted_gateway(port: int = 0) -> Iterator[ScriptedGateway]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        pass  # whoever asked was killed
 
 
 class _Handler(BaseHTTPRequestHandler):
