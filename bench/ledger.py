@@ -1,8 +1,8 @@
 """Does the ledger of model calls agree with the one who sold them? python bench/ledger.py [--json] [--calls 10000].
 
-1. Four processes of eight threads call a gateway that answers, fails in several ways, counts cached tokens or leaves the
-   figures out; processes are killed at random. The gateway keeps its own account. Wherever figures came back and could be
-   written down, each row must say what the account says; the rest are estimates, and never below the truth.
+1. Four processes of eight threads call a gateway that answers, fails in several ways, counts cached tokens or leaves
+   the figures out; processes are killed at random. The gateway keeps its own account. Wherever figures came back and
+   could be written down, each row must say what the account says; the rest are estimates, and never below the truth.
 2. The same under a budget of $1.00, a cent for each call: at most 100 may arrive, and spent and reserved are $1.00.
 """
 

@@ -67,13 +67,14 @@ def complete(
     max_tokens: int = 2000,
     wanted: Choice | None = None,
 ) -> Answer:
-    """Ask once. wanted: the collection's own gateway or model, if it has one.
+    """Ask once. wanted: another gateway or model than the collection's metadata (`ai_gateway`, `ai_model`) or the
+    configuration names.
 
     Raises Throttled, GateClosed (free of charge; the gateway's gate is `llm:<name>`, the budget's `budget`), or
     Charged: invalid, timeout, content, image, internal.
     """
     who = caller()
-    gateway, model = gateway_for(who.job_type, wanted)
+    gateway, model = gateway_for(who.job_type, wanted or Choice(*ledger.wanted(who.collection)))
     asked = wire.Asked(model, prompt, schema, tuple(images), max_tokens)
     _check_length(gateway, asked)
     run, estimate = _reserved(who, gateway, asked, Tokens(input=asked.most_input_tokens(), output=max_tokens))
@@ -211,7 +212,7 @@ def embed(texts: Sequence[str], *, wanted: Choice | None = None) -> tuple[str, l
     if not texts or len(texts) > MOST_TEXTS or not all(text.strip() for text in texts):
         raise ValueError(f"embed() takes 1 to {MOST_TEXTS} texts, none of them empty")
     who = caller()
-    gateway, model = gateway_for(who.job_type, wanted)
+    gateway, model = gateway_for(who.job_type, wanted or Choice(gateway=ledger.wanted(who.collection)[0]))
     model = (wanted and wanted.model) or gateway.embedding_model or model
     most = Tokens(input=sum(len(text.encode()) + wire.AROUND for text in texts), output=0)
     estimate = prices.cost(gateway, model, most)

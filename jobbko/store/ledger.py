@@ -95,6 +95,12 @@ def reserve(call: Call, limit: Decimal | None) -> str | None:
     return None if found is None else str(found)
 
 
+def wanted(collection: str) -> tuple[str, str]:
+    """The gateway and the model that a collection's metadata names (`ai_gateway`, `ai_model`); "" for none."""
+    found = store.rows(sql["wanted"], collection=collection)
+    return (found[0][0], found[0][1]) if found else ("", "")
+
+
 def settle(id: str, outcome: Outcome) -> None:
     """What came of it, before anybody looks into the answer."""
     with store.using(None):

@@ -1,7 +1,12 @@
 -- The ledger of model calls. The rules are in migrations/0014_ai.sql.
 
 -- name: limits
-select nullif(metadata ->> 'budget_day_usd', '')::numeric
+select case when jsonb_typeof(metadata -> 'budget_day_usd') = 'number' then (metadata ->> 'budget_day_usd')::numeric end
+  from nodes
+ where id = %(collection)s
+
+-- name: wanted
+select coalesce(metadata ->> 'ai_gateway', '') as gateway, coalesce(metadata ->> 'ai_model', '') as model
   from nodes
  where id = %(collection)s
 

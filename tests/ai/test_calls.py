@@ -181,3 +181,13 @@ def test_an_own_budget_ends_at_midnight_utc(gateway, budget):
     assert midnight.astimezone(UTC).time().isoformat() == "00:00:00"
     assert timedelta(0) < midnight - datetime.now(UTC) <= timedelta(days=1)
     assert gateway.asked == []
+
+
+def test_a_collection_may_want_another_model(gateway, monkeypatch):
+    configure(monkeypatch, Gateway("main", url=gateway.url, model="m", free=True),
+              Gateway("other", url=gateway.url, model="o", free=True))  # fmt: skip
+    wants = [('{"ai_model": "large"}', "large"), ('{"ai_gateway": "other"}', "o"), ("{}", "m")]
+    for metadata, _ in wants:
+        store.run("update nodes set metadata = %(metadata)s", metadata=metadata)
+        complete(SAY)
+    assert [asked.body["model"] for asked in gateway.asked] == [model for _, model in wants]
