@@ -159,6 +159,11 @@ def attempts(id: str) -> list[Attempt]:
     return store.many(Attempt, sql["attempts"], id=id)
 
 
+def flow_counts(flow_id: str) -> dict[str, int]:
+    """The jobs of one flow by status."""
+    return dict(store.rows(sql["flow_counts"], flow_id=flow_id))
+
+
 def flow(flow_id: str) -> list[Step]:
     """The jobs of one flow, the first step first; at most 200."""
     return store.many(Step, sql["flow"], flow_id=flow_id)

@@ -28,6 +28,11 @@ select attempt, outcome, class as kind, worker, started_at, ended_at, message, t
  where job_id = %(id)s
  order by started_at, ended_at nulls last
 
+-- name: flow_counts
+select status::text, count(*) from job_queue
+ where id = %(flow_id)s or flow_id = %(flow_id)s and parent_id is not null
+ group by 1
+
 -- name: flow
 select id, job_type, status::text as status, step, parent_id
   from job_queue

@@ -189,8 +189,10 @@ def test_flows_are_listed_with_what_their_jobs_are(run, flow):
 
 
 def test_a_flow_goes_on_or_is_cancelled_by_the_id_of_any_of_its_jobs(run, complaint, flow):
-    assert "1 jobs wait again" in run("flows", flow[1][:8], "--retry")
+    assert "1 job would wait again" in run("flows", flow[1][:8], "--retry", "--dry-run")
+    assert "1 job waits again" in run("flows", flow[1][:8], "--retry")
     assert "nothing to put back" in complaint("flows", flow[1][:8], "--retry", code=3)
+    assert json.loads(run("flows", flow[2], "--cancel", "--dry-run", "--json")) == {"would_cancel": 3}
     assert "3 jobs are cancelled" in run("flows", flow[2], "--cancel")
     assert [step["status"] for step in json.loads(run("flows", flow[0], "--json"))["jobs"]] == ["cancelled"] * 3
 
