@@ -133,9 +133,14 @@ def look(root: bytes, path: bytes, library: str) -> os.stat_result:
 
     library: how the root is called among the things that a job may have to wait for.
     """
+    if path.startswith(b"/") or b".." in path.split(b"/"):
+        raise Missing(f"{readable(path)} is not below its root")
     file = os.path.join(root, path)
     try:
-        return os.stat(file)
+        found = os.stat(file)
+        if not stat.S_ISREG(found.st_mode):
+            raise Missing(f"{readable(path)} is no file")
+        return found
     except OSError as error:
         if (away := trouble(root)) is not None:
             raise Throttled(library, message=away[1]) from error

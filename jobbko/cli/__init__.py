@@ -57,6 +57,8 @@ def main() -> NoReturn:
     except (UserError, JobError) as error:
         _fail(str(error), 1)
     except psycopg2.OperationalError as error:
+        if error.pgcode is not None and not error.pgcode.startswith(("08", "28", "3D", "57P")):
+            _fail(f"The database refused for now: {error.diag.message_primary}. Try it again.", 1)
         _fail(f"The database cannot be reached: {str(error).strip()}\nIs DATABASE_URL right? `jobbko doctor` looks.", 1)
     except psycopg2.errors.UndefinedTable as error:
         _fail(

@@ -29,7 +29,7 @@ from jobbko.engine.database_errors import connection_lost
 from jobbko.engine.fan_in import FanIn
 from jobbko.engine.flows import Flows, Rule
 from jobbko.engine.inbox import Inbox
-from jobbko.engine.job import ending
+from jobbko.engine.job import ending, interruptible
 from jobbko.engine.job_types import JobTypes
 from jobbko.engine.new_job import new_job, next_step
 from jobbko.engine.results import QueueResults
@@ -49,6 +49,8 @@ BrokerUnreachable: type[Exception] = (
 ENQUEUE_TRIES = 4
 #: Rows in one INSERT of `enqueue_many`.
 ENQUEUE_BATCH = 2000
+#: Times that a job is sent which has an equal at one moment and none, and is not added, at the next.
+SEND_TRIES = 50
 
 
 def default_middleware() -> list[dramatiq.Middleware]:
@@ -155,6 +157,7 @@ class PostgresBroker(dramatiq_pg.PostgresBroker):  # type: ignore[misc]
     def declare_actor(self, actor: Actor[Any, Any]) -> None:
         """As Dramatiq's. Raises ValueError for an option that no job can have."""
         self.job_types.add(actor)
+        actor.fn = interruptible(actor.fn)
         super().declare_actor(actor)
 
     def declare_queue(self, queue_name: str) -> None:
@@ -180,8 +183,13 @@ class PostgresBroker(dramatiq_pg.PostgresBroker):  # type: ignore[misc]
             message = self.schedules.send(self, message)
         else:
             new = new_job(self, message, delay)
-            if new["id"] not in self._persist([new]) and (waiting := queue.equal_waiting(new)) is not None:
-                message = message.copy(message_id=waiting)
+            for _ in range(SEND_TRIES):
+                if new["id"] in self._persist([new]):
+                    break
+                if (waiting := queue.equal_waiting(new)) is not None:
+                    message = message.copy(message_id=waiting)
+                    break
+                # The equal one has started or ended between the two questions.
         self.emit_after("enqueue", message, delay)
         return message
 

@@ -84,6 +84,8 @@ class Consumer(dramatiq.Consumer):
 
     def _judge(self, job: Job) -> None:
         """What raised and was judged by nobody has failed; it is never done."""
+        # Dramatiq stuffs it into the message before anybody else hears of it.
+        job.exception = job.exception or job._exception
         if job.ended is None and job.exception is not None and not isinstance(job.exception, Missing):
             job.ended = failed(job, job.exception, settings.BACKOFF)
         if job.rule_failed:

@@ -21,9 +21,10 @@ from psycopg2.extensions import connection as Connection
 
 from jobbko import settings, store
 from jobbko.engine.database_errors import passing
-from jobbko.engine.interrupts import interrupt
+from jobbko.engine.interrupts import Cancelled, interrupt
 from jobbko.engine.job import Job
 from jobbko.engine.refused import TRY_EVERY, TURN_WAITS, Refused
+from jobbko.engine.retries import ended
 from jobbko.store import pool, queue
 from jobbko.store.queue import Claimed, Ended, Turn
 
@@ -225,19 +226,30 @@ class Dispatcher(threading.Thread):
     def _give_back(self, jobs: list[Job], *, running: bool = False) -> None:
         """To the queue, free of charge. A running job only when the process is about to end."""
         given = [job for job in jobs if job.take() or running]
-        if not given:
-            return
         items = [Ended(id=job.message_id, token=job.token, state="queued", charge=0, delay=None) for job in given]
         for job, item in zip(given, items, strict=True):
-            job.lost = True
             if running and not job.untaken and job.started_at is not None:
                 item["outcome"], item["class"], item["error"] = "refunded", "shutdown", "the worker was stopped"
+        self._write_off(given, items)
+
+    def _drop(self, jobs: list[Job]) -> None:
+        """Cancelled before they began."""
+        self._write_off(
+            jobs,
+            [ended(job, Cancelled(), "rejected", outcome="cancelled", kind="cancelled", charge=0) for job in jobs],
+        )
+
+    def _write_off(self, jobs: list[Job], items: list[Ended]) -> None:
+        """No longer this worker's. If that does not get through, whoever reconnects gives it back."""
+        if not jobs:
+            return
+        for job in jobs:
+            job.lost = True
         try:
             queue.turn([], items, [], [], 0, self.worker, settings.LEASE, None, False)
             queue.ring()
         finally:
-            # If it did not get through: whoever reconnects gives back what he does not hold.
-            self._settle(given, set())
+            self._settle(jobs, set())
 
     def _holdings(self) -> list[Job]:
         with self.holding:
@@ -272,9 +284,10 @@ class Dispatcher(threading.Thread):
         # Any login can notify and listen, so the notification does not say which: the rows do.
         if "jobbko_cancel" in channels and (held := self._holdings()):
             running = queue.running({job.message_id: job.token for job in held})
-            for job in held:
-                if job.message_id not in running:
-                    interrupt(job)
+            stopped = [job for job in held if job.message_id not in running]
+            self._drop([job for job in stopped if job.take()])
+            for job in stopped:
+                interrupt(job)
         return bool(channels)
 
     def _any_untaken(self) -> bool:

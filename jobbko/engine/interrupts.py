@@ -18,9 +18,13 @@ class Cancelled(Interrupt):
 
 
 def interrupt(job: Job) -> None:
-    """Raise Cancelled in the job's thread, if it is in one. A job that waits inside a C call hears of it afterwards."""
+    """Raise Cancelled in the job's function, if it is in that, and once: a second one would cut short its cleaning up.
+
+    A job that waits inside a C call hears of it afterwards.
+    """
     with job.lock:
-        if job.thread is not None and not job.completing and not job.settled:
+        if job.thread is not None and not (job.completing or job.settled or job.interrupted):
+            job.interrupted = True
             raise_thread_exception(job.thread, Cancelled)
 
 

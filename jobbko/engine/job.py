@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from dramatiq import Message
 from dramatiq.broker import MessageProxy
@@ -16,6 +18,10 @@ from jobbko.store.queue import Claimed, Ended, NewJob
 
 if TYPE_CHECKING:
     from jobbko.engine.broker import PostgresBroker
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class Job(MessageProxy):
@@ -43,8 +49,9 @@ class Job(MessageProxy):
         self.claimed_at = time.monotonic()
         self.started_at: float | None = None
         self.reported_at = float("-inf")
-        #: The thread that runs the job's function, while it does.
+        #: The thread that runs the job's function, while it does. Outside of that an interrupt would hit Dramatiq.
         self.thread: int | None = None
+        self.interrupted = False
         #: Held by whoever interrupts the job, and while it leaves the reach of interrupts.
         self.lock = threading.Lock()
         #: Not ours any more: nothing may be written for it.
@@ -115,15 +122,34 @@ def ending() -> Job | None:
 def begin(job: Job, *, every_collection: bool = False) -> None:
     _thread.job, _thread.ending = job, False
     store.fence(None if every_collection else job.claimed.collection)
-    job.thread = threading.get_ident()
 
 
 def end(job: Job) -> None:
+    _leave_reach(job)
+    _thread.ending = True
+
+
+def interruptible(fn: Callable[P, R]) -> Callable[P, R]:
+    """The function of a job. Only inside it can the job be interrupted: not while Dramatiq logs what it raised."""
+
+    @functools.wraps(fn)
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        if (job := running()) is None or ending() is not None or job.thread is not None:
+            return fn(*args, **kwargs)  # outside a worker, or called by another job's function
+        try:
+            job.thread = threading.get_ident()
+            return fn(*args, **kwargs)
+        finally:
+            _leave_reach(job)
+
+    return run
+
+
+def _leave_reach(job: Job) -> None:
     with job.lock:
         job.thread = None
     # An interrupt that was sent a moment too late would hit the bookkeeping, or the next job.
     withdraw_interrupt()
-    _thread.ending = True
 
 
 def leave() -> None:

@@ -24,6 +24,9 @@ from jobbko.store import pool, queue
 
 logger = logging.getLogger(__name__)
 
+#: Milliseconds that a lease keeper waits for one lock, and how many of them it waits for in one round.
+LOCK_WAITS, LOCKED_MOST = 20, 5
+
 
 def sweep() -> int:
     """Look after the jobs of dead workers; how many there were. One that Postgres refuses does not stop the others."""
@@ -33,10 +36,13 @@ def sweep() -> int:
     except psycopg2.Error as error:
         if connection_lost(error):
             raise
-    swept = 0
+    swept = locked = 0
     for id in ids:
         try:
             swept += queue.sweep([id], settings.LEASE, settings.BACKOFF)
+        except psycopg2.errors.LockNotAvailable:
+            if (locked := locked + 1) >= LOCKED_MOST:
+                break
         except psycopg2.Error as error:
             if connection_lost(error):
                 raise
@@ -62,7 +68,7 @@ class LeaseKeeper(threading.Thread):
         conn: Connection | None = None
         while not self._stopping.wait(settings.LEASE / 3):
             try:
-                conn = conn if conn is not None and not conn.closed else pool.connect()
+                conn = conn if conn is not None and not conn.closed else self._connected()
                 with store.using(conn):
                     self._renew()
                     if swept := sweep():
@@ -81,6 +87,13 @@ class LeaseKeeper(threading.Thread):
         if conn is not None:
             with suppress(psycopg2.Error):
                 conn.close()
+
+    def _connected(self) -> Connection:
+        """What somebody has locked is left for the next round: whoever waits for it renews no lease meanwhile."""
+        conn = pool.connect()
+        with conn.cursor() as cursor:
+            cursor.execute("select set_config('lock_timeout', %s, false)", (f"{LOCK_WAITS}ms",))
+        return conn
 
     def _renew(self) -> None:
         with self.dispatcher.holding:

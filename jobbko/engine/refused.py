@@ -25,6 +25,8 @@ logger = logging.getLogger(__name__)
 TURN_WAITS, ONE_WAITS = 200, 10
 #: Seconds between two tries to write what is locked, and how many are tried then.
 TRY_EVERY, TRY_MOST = 0.5, 20
+#: Looks for an equal job that got in between.
+EQUAL_TRIES = 5
 
 
 class Refused:
@@ -40,16 +42,24 @@ class Refused:
     def one_by_one(self, batch: deque[Job]) -> None:
         """What is left in the batch when this raises is unwritten; the server is away."""
         store.run("select set_config('lock_timeout', %(ms)s, false)", ms=str(ONE_WAITS))
+        tries = 0
         while batch:
             try:
                 turn = self.write([batch[0]])
             except psycopg2.errors.LockNotAvailable:
                 self.aside.append(batch.popleft())
                 continue
+            except psycopg2.errors.UniqueViolation as error:
+                # An equal job was committed at this very moment; another look finds it, and the two become one.
+                tries += 1
+                if tries < EQUAL_TRIES:
+                    continue
+                turn = self._bury(batch[0], error)
             except Exception as error:
                 if isinstance(error, psycopg2.Error) and passing(error):
                     raise
                 turn = self._bury(batch[0], error)
+            tries = 0
             self.settle([batch.popleft()], turn.lost)
         store.run("select set_config('lock_timeout', %(ms)s, false)", ms=str(TURN_WAITS))
 

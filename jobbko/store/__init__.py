@@ -212,6 +212,7 @@ def _connection() -> Iterator[Connection]:
 def _fenced() -> Iterator[Connection]:
     with pool.connection() as conn:
         if conn.collection != (wanted := _fence.get()):
+            conn.collection = None  # until it is known: an interrupt may come between the two
             with _marked(conn), conn.cursor() as cursor:
                 cursor.execute("select set_config('jobbko.collection', %s, false)", (wanted,))
             conn.collection = wanted

@@ -59,8 +59,9 @@ class Pool:
 
 
 class Own(Connection):
-    #: What `jobbko.collection` is in this session: the collection that its owner may write into, "" for all.
-    collection = ""
+    #: What `jobbko.collection` is in this session: the collection that its owner may write into, "" for all; None while
+    #: that is not known.
+    collection: str | None = ""
 
 
 _pools: dict[int, Pool] = {}

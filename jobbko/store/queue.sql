@@ -35,10 +35,15 @@ renewed as (
 select id, cancelled from ours
 
 -- name: give_back
--- What this worker leased in a turn whose answer it never saw.
-update job_queue
-   set state = 'queued', lease_token = null, lease_until = null, started_at = null, mtime = clock_timestamp()
- where state = 'consumed' and worker = %(worker)s and lease_token <> all (%(tokens)s::uuid[])
+-- What this worker leased in a turn whose answer it never saw. What somebody else has locked has to wait for its lease.
+with unseen as (
+    select id, lease_token from job_queue
+     where state = 'consumed' and worker = %(worker)s and lease_token <> all (%(tokens)s::uuid[])
+       for update skip locked
+)
+select job_end(jsonb_agg(jsonb_build_object('id', id, 'token', lease_token, 'state', 'queued', 'charge', 0)))
+  from unseen
+having count(*) > 0
 
 -- name: expired
 select id from job_queue where state = 'consumed' and lease_until < (select clock_timestamp()) limit 100

@@ -9,8 +9,10 @@ import dramatiq
 import psycopg2
 import pytest
 
-from jobbko import store
+from jobbko import settings, store
+from jobbko.audio import folders
 from jobbko.engine import PostgresBroker
+from jobbko.errors import Missing
 from jobbko.store import music
 from jobbko.testing.worker import until, working
 
@@ -189,3 +191,79 @@ def test_a_job_that_looks_after_every_collection_writes_into_each_and_is_not_for
     with working(broker):
         until(lambda: store.value("select status::text from job_queue") == "completed")
     assert store.value("select count(*) from artists") == 2
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "update nodes set title = 'x' where id = %(his)s",
+        "delete from nodes where id = %(his)s",
+        "insert into node_access values (%(his)s, %(kari)s, 'admin')",
+        "insert into nodes (collection_node_id, kind) values (%(his)s, 'page')",
+    ],
+)
+def test_a_job_touches_no_collection_but_its_own_and_no_rights_to_it(database, statement):
+    mine, his = collection("hers"), collection("his")
+    broker = PostgresBroker()
+
+    @dramatiq.actor(broker=broker)
+    def work(theirs):
+        store.run("update nodes set title = 'mine' where id = %(mine)s", mine=mine)
+        if theirs:
+            store.run(statement, his=his, kari=KARI)
+
+    for theirs in (False, True):
+        work.send_with_options(args=(theirs,), collection=mine)
+    with working(broker, threads=1):
+        until(lambda: store.value("select count(*) from job_queue where completed_at is not null") == 2)
+    assert store.rows("select status::text from job_queue order by seq") == [("completed",), ("error",)]
+    assert store.rows("select title from nodes where kind = 'collection' order by title") == [
+        ("Default collection",),
+        ("his",),
+        ("mine",),
+    ]
+
+
+def test_an_interrupt_while_the_fence_is_put_up_leaves_none_in_the_wrong_place(database, monkeypatch):
+    mine = collection("hers")
+    store.value("select 1")  # a connection in the pool, without a fence
+    with store.pool.connection() as conn:
+        pass
+    store.fence(mine)
+    monkeypatch.setattr(store, "_marked", _interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        store.value("select 1")
+    monkeypatch.undo()
+    monkeypatch.setattr(settings, "DATABASE_URL", database)
+    assert conn.collection is None
+    store.fence(None)
+    assert store.value("select current_setting('jobbko.collection', true)") == ""
+
+
+@contextlib.contextmanager
+def _interrupted(conn):
+    yield
+    raise KeyboardInterrupt
+
+
+def test_a_user_writes_no_path_of_a_file_and_a_temporary_table_hides_no_rule(database):
+    mine = collection("hers")
+    store.run("insert into node_access values (%(mine)s, %(kari)s, 'admin')", mine=mine, kari=KARI)
+    store.run("insert into job_type (name, every_collection) values ('tidy', true), ('work', false)")
+    with as_user(KARI), pytest.raises(psycopg2.errors.InsufficientPrivilege), store.transaction():
+        new("tracks", mine, path="../x", size="1", mtime_ns="1", path_text="", path_key="", content_hash="")
+    with as_user(KARI):
+        store.run("create temp table job_queue (x int); create temp table job_type (name text)")
+        for values in ("'tidy', %(mine)s, 5", "'work', %(mine)s, 32000"):
+            insert = f"insert into public.job_queue (job_type, collection_node_id, priority) values ({values})"
+            with pytest.raises(psycopg2.errors.InsufficientPrivilege), store.transaction():
+                store.run(insert, mine=mine)
+        store.run("drop table pg_temp.job_queue; drop table pg_temp.job_type")
+
+
+@pytest.mark.parametrize("path", [b"../secret.mp3", b"/etc/passwd", b"a/../../b.mp3", b"folder"])
+def test_a_track_is_a_file_below_its_root(tmp_path, path):
+    (tmp_path / "root" / "folder").mkdir(parents=True)
+    (tmp_path / "secret.mp3").touch()
+    with pytest.raises(Missing):
+        folders.look(bytes(tmp_path / "root"), path, "library:x")

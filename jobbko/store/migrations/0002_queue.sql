@@ -136,7 +136,8 @@ create table job_queue (
     result_ttl         timestamptz,
     mtime              timestamptz not null default clock_timestamp(),
     -- Not "infinity": a worker could not say when that is. Held jobs wait without a time.
-    constraint job_times_are_dates check (job_time_is_date(created_at) and job_time_is_date(scheduled_for))
+    constraint job_times_are_dates check (job_time_is_date(created_at) and job_time_is_date(scheduled_for)
+        and job_time_is_date(coalesce(completed_at, created_at)) and job_time_is_date(coalesce(started_at, created_at)))
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0,
         autovacuum_analyze_scale_factor = 0.05);
 
@@ -204,14 +205,14 @@ create trigger job_bell after insert on job_queue for each statement execute fun
 -- A person's or an application's INSERT: fill in what the job type says, refuse what could never run.
 create function job_insert() returns trigger language plpgsql as $$
 declare
-    type job_type;
+    type public.job_type;  -- with its schema: a temporary table of that name would come first
     wrong text;
 begin
-    select * into type from job_type where name = new.job_type;
+    select * into type from public.job_type where name = new.job_type;
     if not found then
         raise exception using errcode = 'foreign_key_violation', table = 'job_queue', column = 'job_type',
             message = format('unknown job_type "%s"', new.job_type),
-            hint = coalesce((select 'Known: ' || string_agg(name, ', ' order by name) || '.' from job_type),
+            hint = coalesce((select 'Known: ' || string_agg(name, ', ' order by name) || '.' from public.job_type),
                             'No worker has published its jobs yet: run "jobbko migrate" or start a worker.');
     end if;
     wrong := job_payload_fault(type, new.payload);

@@ -231,12 +231,14 @@ begin
     if want > 0 then
         select * into picked from job_pick(types, want, served);
         if picked.taken is not null then
-            -- Sent while its subject was being held, by somebody who committed later.
+            -- Sent while its subject was being held, by somebody who committed later. (A hold that is locked is just being
+            -- released; one that we lock is released after we have committed.)
             if exists (select from job_hold) then
                 update job_queue j set held = true, due = false
                  where j.ctid = any (picked.taken) and j.subject is not null
                    and exists (select from job_hold h
-                                where h.collection_node_id = j.collection_node_id and h.subject = j.subject);
+                                where h.collection_node_id = j.collection_node_id and h.subject = j.subject
+                                  for key share skip locked);
             end if;
             return query
             update job_queue j

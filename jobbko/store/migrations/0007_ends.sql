@@ -25,7 +25,9 @@ begin
     ),
     old as (
         select j.id, j.attempts, j.worker, j.started_at,
-               j.subject is not null and exists (select from job_hold h where h.subject = j.subject) as held
+               j.subject is not null and exists (
+                   select from job_hold h
+                    where h.subject = j.subject and h.collection_node_id = j.collection_node_id) as held
           from item i join job_queue j on j.id = i.id and j.lease_token = i.token and j.state = 'consumed'
            for update of j
     ),
@@ -78,17 +80,14 @@ begin
         held, queue_name, subject, flow_id, parent_id, step, in_flow, barrier, branch, tell, created_at)
     select j.id, coalesce(j.collection, '00000000-0000-0000-0000-000000000001'), j.job_type, j.payload, j.args, j.options,
            j.priority, j.max_attempts, coalesce(j.gates, '{}'), coalesce(array_to_string(j.gates, '+'), ''),
-           clock.at + coalesce(j.delay, 0) * interval '1 second', coalesce(j.delay, 0) <= 0 and not hold.held, hold.held,
+           clock.at + coalesce(j.delay, 0) * interval '1 second', coalesce(j.delay, 0) <= 0, false,
            j.queue_name, j.subject, coalesce(j.flow_id, j.id), j.parent_id, coalesce(j.step, 1),
            coalesce(j.in_flow, false), j.barrier, j.branch, coalesce(j.tell, false), clock.at
       from (select clock_timestamp() at) clock,
            jsonb_to_recordset(jobs) as j (
                id uuid, collection uuid, job_type text, payload jsonb, args jsonb, options jsonb, priority smallint,
                max_attempts smallint, gates text[], delay double precision, queue_name text, subject text, flow_id uuid,
-               parent_id uuid, step smallint, in_flow boolean, barrier uuid, branch uuid, tell boolean),
-           lateral (select j.subject is not null
-                           and exists (select from job_hold h where h.subject = j.subject
-                                         and h.collection_node_id = coalesce(j.collection, '00000000-0000-0000-0000-000000000001')) held) hold
+               parent_id uuid, step smallint, in_flow boolean, barrier uuid, branch uuid, tell boolean)
      where parents is null or j.parent_id = any (parents)
     on conflict (id) do nothing
     returning q.id;
@@ -105,10 +104,6 @@ begin
     with given as (
         select j.*, clock.at,
                coalesce(j.collection, '00000000-0000-0000-0000-000000000001') as owner,
-               j.subject is not null and exists (
-                   select from job_hold h
-                    where h.subject = j.subject and h.collection_node_id = coalesce(
-                          j.collection, '00000000-0000-0000-0000-000000000001')) as held,
                -- A fan-in counts its branches, so none of them may be left out for an equal job, nor replaced by one.
                case when j.barrier is not null then null
                     when j.dedupe then job_dedupe_key(j.job_type, j.payload, j.following)
@@ -140,7 +135,7 @@ begin
         tell, created_at)
     select j.id, j.owner, j.job_type, j.payload, j.args, j.options, j.priority, j.max_attempts, coalesce(j.gates, '{}'),
            coalesce(array_to_string(j.gates, '+'), ''), j.at + coalesce(j.delay, 0) * interval '1 second',
-           coalesce(j.delay, 0) <= 0 and not j.held, j.held, j.queue_name, j.key, coalesce(j.until_done, false), coalesce(j.rank, 0), j.subject,
+           coalesce(j.delay, 0) <= 0, false, j.queue_name, j.key, coalesce(j.until_done, false), coalesce(j.rank, 0), j.subject,
            coalesce(j.flow_id, j.id), j.parent_id, coalesce(j.step, 1), coalesce(j.in_flow, false),
            j.barrier, j.branch, coalesce(j.tell, false), j.at
       from chosen j

@@ -44,7 +44,9 @@ begin
     if failed = 0 or not waiting.callbacks @? '$[*].options.fan_in ? (@ == "done")' then
         update flow_barrier set fired_at = clock_timestamp(), error = null where id = of_barrier;
     end if;
-exception when data_exception or integrity_constraint_violation or raise_exception then
+exception when others then
+    -- What passes by itself is the caller's to try again: locks, deadlocks, a server that is short of something.
+    if sqlstate ~ '^(40|53|55|57|58)' then raise; end if;
     -- The branch has ended, whatever becomes of its callback; otherwise its end could never be written.
     raise warning 'what follows the fan-in % could not be sent: %', of_barrier, sqlerrm;
     update flow_barrier set error = sqlerrm where id = of_barrier;
@@ -143,17 +145,28 @@ begin
     return true;
 end $$;
 
--- Cancel what is left of a flow; how many jobs that ended or will.
-create function cancel_flow(flow uuid) returns bigint language sql as $$
-    select count(*) filter (where cancel_job(id)) from job_queue
-     where (id = flow or flow_id = flow and parent_id is not null) and state in ('queued', 'consumed')
+-- The jobs of a flow, locked before anything is done to one of them: a branch that is just ending has its row and wants
+-- its fan-in's next, and so must we.
+create function flow_jobs(flow uuid) returns setof uuid language sql as $$
+    select id from job_queue where id = flow or flow_id = flow and parent_id is not null order by id for update
 $$;
 
+-- Cancel what is left of a flow; how many jobs that ended or will.
+create function cancel_flow(flow uuid) returns bigint language plpgsql as $$
+declare
+    jobs uuid[] := array(select flow_jobs(flow));
+begin
+    return (select count(*) filter (where cancel_job(id)) from job_queue
+             where id = any (jobs) and state in ('queued', 'consumed'));
+end $$;
+
 -- Put back the dead and cancelled steps of a flow; it goes on from there.
-create function retry_flow(flow uuid) returns bigint language sql as $$
-    select count(*) filter (where retry_job(id)) from job_queue
-     where (id = flow or flow_id = flow and parent_id is not null) and state = 'rejected'
-$$;
+create function retry_flow(flow uuid) returns bigint language plpgsql as $$
+declare
+    jobs uuid[] := array(select flow_jobs(flow));
+begin
+    return (select count(*) filter (where retry_job(id)) from job_queue where id = any (jobs) and state = 'rejected');
+end $$;
 
 -- Hold the waiting jobs of a subject, and those that are sent meanwhile; how many waited. (One whose sender has not
 -- committed yet is not among them; it is held when it is about to be claimed.)
@@ -186,11 +199,11 @@ end $$;
 -- However a job comes to wait (an INSERT, a retry, a lease given back), it is held while its subject is. After the other
 -- triggers, which are by name before it, for they say when it is due.
 create function job_subject_held() returns trigger language plpgsql as $$
-declare
-    held boolean := exists (select from job_hold h
-                             where h.collection_node_id = new.collection_node_id and h.subject = new.subject);
 begin
-    new.held := held or tg_op = 'INSERT' and new.held;
+    -- Locked, so that whoever releases the subject waits until this row can be seen, and then releases it too.
+    perform from public.job_hold h
+      where h.collection_node_id = new.collection_node_id and h.subject = new.subject for key share;
+    new.held := found or tg_op = 'INSERT' and new.held;
     new.due := new.due and not new.held;
     return new;
 end $$;

@@ -106,19 +106,21 @@ end $$;
 -- What the functions for operators do by hand is allowed as well (retry, cancel, hold, another priority), and no more.
 create function job_by_user() returns trigger language plpgsql as $$
 begin
-    if pg_has_role(current_user, (select relowner from pg_class where oid = 'job_queue'::regclass), 'member') then
+    -- Names with their schema: a temporary table called job_queue would come first.
+    if pg_has_role(current_user, (select relowner from pg_class where oid = 'public.job_queue'::regclass), 'member') then
         return new;
     end if;
-    if new.priority > greatest(10, (select priority from job_type where name = new.job_type)) then
+    if new.priority > greatest(10, (select priority from public.job_type where name = new.job_type)) then
         raise exception 'priority % is more than 10, the most urgent', new.priority
             using errcode = 'insufficient_privilege';
     end if;
-    if tg_op = 'INSERT' and (select every_collection from job_type where name = new.job_type) then
+    if new.state = 'queued' and (tg_op = 'INSERT' or old.state <> 'queued')
+       and (select every_collection from public.job_type where name = new.job_type) then
         raise exception '% looks after every collection; only who runs the queue sends it', new.job_type
             using errcode = 'insufficient_privilege';
     end if;
     if tg_op = 'UPDATE' and (new.state is distinct from old.state and new.state not in ('queued', 'rejected')
-                             or old.state = 'consumed' and new.state <> 'consumed'
+                             or old.state in ('consumed', 'done') and new.state <> old.state
                              or new.lease_token is distinct from old.lease_token and new.state <> 'queued'
                              or new.attempts is distinct from old.attempts and new.attempts <> 0) then
         raise exception 'the state of a job is changed by retry_job, cancel_job, hold_jobs and their like'
@@ -149,9 +151,10 @@ begin
     loop
         execute format('grant select, insert, update, delete on %s to %I', isolated, api);
     end loop;
-    -- Which folders of this machine are read is for whoever runs it to say; and a path is one library's or another's, so
-    -- that trying to add it would tell.
-    execute format('revoke insert, update on library_roots from %I', api);
+    -- What lies where on this machine is for whoever runs it to say, and for scans to find: a path that a user could write
+    -- is a file that a job would read for her.
+    execute format('revoke insert, update, delete on library_roots, scan_run, scan_seen, tracks, albums, artists,'
+                   ' track_artists, track_audio_features, artwork, artwork_link, provider_lookup from %I', api);
     execute format('grant update (accept_missing) on library_roots to %I', api);
     -- Of a job only what its sender decides; the rest is the engine's, which a row could otherwise tell what to run
     -- where (options), or that it runs already (state).

@@ -28,8 +28,30 @@ begin
     for found in
         select c.oid from pg_class c join pg_attribute a on a.attrelid = c.oid
          where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and a.attname = 'collection_node_id'
-           and c.relname <> 'job_queue'
+           and c.relname not in ('job_queue', 'nodes')
     loop
         perform fence_table(found);
     end loop;
 end $$;
+
+-- A collection's own node belongs to it, and so do the rights to it.
+create function not_its_node() returns trigger language plpgsql as $$
+declare
+    fence text := nullif(current_setting('jobbko.collection', true), '');
+    row jsonb;
+begin
+    foreach row in array array[to_jsonb(old), to_jsonb(new)] loop
+        if row is not null and fence not in (
+               coalesce(row ->> 'node_id', row ->> 'collection_node_id', row ->> 'id'), coalesce(row ->> 'id', '')) then
+            raise exception 'a job of collection % may not write into %', fence, tg_table_name
+                using errcode = 'insufficient_privilege',
+                      hint = 'Send the job with the collection that its parameters belong to.';
+        end if;
+    end loop;
+    return coalesce(new, old);
+end $$;
+
+create trigger own_collection before insert or update or delete on nodes for each row
+    when (nullif(current_setting('jobbko.collection', true), '') is not null) execute function not_its_node();
+create trigger own_collection before insert or update or delete on node_access for each row
+    when (nullif(current_setting('jobbko.collection', true), '') is not null) execute function not_its_node();
