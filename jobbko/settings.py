@@ -65,7 +65,13 @@ KEEP_DEAD = _number("JOBBKO_KEEP_DEAD", 0)
 MUSIC_ROOTS = tuple(Path(part) for part in os.environ.get("JOBBKO_MUSIC_ROOTS", "").split(":") if part)
 #: Where cover pictures are kept; empty means a folder in DATA_DIR.
 ARTWORK_DIR = Path(os.environ["JOBBKO_ARTWORK_DIR"]) if os.environ.get("JOBBKO_ARTWORK_DIR") else None
+#: Services that know music; "off" for one that is not to be asked.
+MUSICBRAINZ_URL = os.environ.get("JOBBKO_MUSICBRAINZ_URL", "https://musicbrainz.org/ws/2")
 COVERART_URL = os.environ.get("JOBBKO_COVERART_URL", "https://coverartarchive.org")
+LRCLIB_URL = os.environ.get("JOBBKO_LRCLIB_URL", "https://lrclib.net")
+#: Discogs is asked for covers only with a token of yours (https://www.discogs.com/settings/developers).
+DISCOGS_URL = os.environ.get("JOBBKO_DISCOGS_URL", "https://api.discogs.com")
+DISCOGS_TOKEN = os.environ.get("JOBBKO_DISCOGS_TOKEN", "")
 #: Gets one line by POST when a gate closes (an ntfy topic's address, or any other); empty: nobody is told.
 NOTIFY_URL = os.environ.get("JOBBKO_NOTIFY_URL", "")
 #: Sent with each request; the services ask for a way to reach whoever runs the program.

@@ -18,9 +18,10 @@ MAY_IMPORT = {
     "jobbko.demo": {"jobbko.audio"},
     "jobbko.testing": {"jobbko.store"},
     "pipelines": {"actors", "broker"},
-    "actors": {"broker", "jobbko.ai", "jobbko.clients", "jobbko.audio", "jobbko.store"},
+    "actors": {"broker", "jobbko.ai", "jobbko.catalogue", "jobbko.clients", "jobbko.audio", "jobbko.store"},
     "broker": {"jobbko.ai", "jobbko.engine", "jobbko.clients"},
     "jobbko.ai": {"jobbko.clients", "jobbko.store"},
+    "jobbko.catalogue": {"jobbko.audio", "jobbko.clients", "jobbko.store"},
     "jobbko.engine": {"jobbko.store"},
     "jobbko.store": set(),
     "jobbko.clients": set(),
@@ -31,7 +32,7 @@ MAY_IMPORT = {
 #: Everyone may know why things fail and how they are set.
 EVERYWHERE = {"jobbko.errors", "jobbko.settings"}
 #: Slow to import, so only inside the function that needs them: every process imports every job.
-HEAVY = {"genai_prices", "jsonschema", "numpy", "PIL", "essentia", "mutagen", "imageio_ffmpeg"}
+HEAVY = {"genai_prices", "jsonschema", "rapidfuzz", "numpy", "PIL", "essentia", "mutagen", "imageio_ffmpeg"}
 NO_NAMES = {"utils", "util", "helpers", "common", "base", "manager", "misc"}
 
 

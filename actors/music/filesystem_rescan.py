@@ -7,7 +7,6 @@ Safe to repeat: it compares and writes differences, in short transactions, so on
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import os
 from collections import Counter
@@ -16,15 +15,13 @@ from typing import Any
 
 from broker import actor, cron, report
 from jobbko import settings, store
-from jobbko.audio import folders, tags
+from jobbko.audio import content, folders, tags
 from jobbko.audio.folders import Found
 from jobbko.store import music_rows, music_scan
 from jobbko.store.music_scan import Known, Root
 
 #: Files compared, read and written in one go.
 BATCH = 200
-#: Bytes at each end of a file that tell it from others, together with its size.
-ENDS = 64 * 1024
 #: More than this many tracks, and this share of them, do not vanish in one day; a disk does.
 MANY, SHARE = 20, 0.2
 COUNTS = ("seen", "new", "changed", "moved", "missing", "restored", "unchanged")
@@ -160,20 +157,15 @@ def _moved(run: Scan, new: list[Found], contents: dict[bytes, bytes]) -> dict[by
 
 
 def content_hash(run: Scan, found: Found) -> bytes:
-    """Of both ends and the size; empty if the file cannot be read, and then the next scan tries again."""
+    """Empty if the file cannot be read, and then the next scan tries again."""
     try:
-        with open(run.file(found.path), "rb") as file:
-            digest = hashlib.sha256(file.read(ENDS))
-            file.seek(max(ENDS, found.size - ENDS))
-            digest.update(file.read(ENDS))
+        return content.content_hash(run.file(found.path), found.size)
     except OSError as error:
         run.walk.note(found.path, error)
         return b""
-    digest.update(str(found.size).encode())
-    return digest.digest()
 
 
-def described(run: Scan, found: Found, content: bytes) -> dict[str, Any] | None:
+def described(run: Scan, found: Found, hashed: bytes) -> dict[str, Any] | None:
     """All that is kept of a file; None if it went away since it was listed."""
     try:
         said = tags.read(run.file(found.path))
@@ -186,7 +178,7 @@ def described(run: Scan, found: Found, content: bytes) -> dict[str, Any] | None:
         "path": found.path,
         "size": found.size,
         "mtime_ns": found.mtime_ns,
-        "content_hash": content,
+        "content_hash": hashed,
     }
 
 

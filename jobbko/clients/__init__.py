@@ -7,9 +7,11 @@ jobbko.errors. It touches no database and knows no job.
 from __future__ import annotations
 
 import json
+import ssl
 from collections.abc import Callable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import cache
 from typing import Any
 
 import httpx
@@ -38,7 +40,7 @@ def request(
     permit(service)
     try:
         with (
-            httpx.Client(transport=transport, timeout=timeout, follow_redirects=True, headers=_manners()) as http,
+            _client(timeout=timeout, follow_redirects=True) as http,
             http.stream(method, url, **kwargs) as response,
         ):
             _judge(service, f"{method} {url}: {response.status_code}", response)
@@ -58,7 +60,7 @@ def exchange(
     permit(service)
     try:
         with (
-            httpx.Client(transport=transport, timeout=httpx.Timeout(timeout, connect=10), headers=_manners()) as http,
+            _client(timeout=httpx.Timeout(timeout, connect=10)) as http,
             http.stream(method, url, **kwargs) as response,
         ):
             content = _bounded(response, limit, url)
@@ -72,6 +74,16 @@ def _parsed(content: bytes, encoding: str | None) -> Any:
         return json.loads(content)
     except (ValueError, RecursionError):
         return content.decode(encoding or "utf-8", "replace")
+
+
+def _client(**options: Any) -> httpx.Client:
+    return httpx.Client(transport=transport, verify=_trusted(), headers=_manners(), **options)
+
+
+@cache
+def _trusted() -> ssl.SSLContext:
+    """Read once: to load the certificates takes longer than most requests."""
+    return httpx.create_ssl_context()
 
 
 def _manners() -> dict[str, str]:

@@ -11,7 +11,7 @@ select t.id, t.path_text as path, t.state, t.missing_since, t.title, t.artist_cr
   left join albums a on a.id = t.album_id
   left join track_audio_features f on f.track_id = t.id
   left join artwork_link own on own.track_id = t.id and own.kind = 'front'
-  left join artwork_link whole on whole.album_id = t.album_id and whole.kind = 'front'
+  left join artwork_link whole on whole.album_id = t.album_id and whole.disc_no is null and whole.kind = 'front'
  where t.collection_node_id = %(collection)s
  order by t.path_text
 

@@ -18,7 +18,7 @@ select t.id, t.collection_node_id, t.path, t.path_text, t.state, t.size, t.mtime
 select a.id, a.collection_node_id, a.title, a.artist_credit, a.compilation, a.year, a.mb_release_id,
        a.mb_release_group_id, l.artwork_id, l.source as artwork_source
   from albums a
-  left join artwork_link l on l.album_id = a.id and l.kind = 'front'
+  left join artwork_link l on l.album_id = a.id and l.disc_no is null and l.kind = 'front'
  where a.id = %(album_id)s
 
 -- name: unanalysed
@@ -110,7 +110,7 @@ select id from added
 -- name: link_track
 insert into artwork_link (track_id, artwork_id, collection_node_id, source, source_url)
 values (%(track_id)s, %(artwork_id)s, %(collection)s, %(source)s, %(source_url)s)
-on conflict (track_id, album_id, kind) do update
+on conflict (track_id, album_id, disc_no, kind) do update
    set artwork_id = excluded.artwork_id, source = excluded.source, source_url = excluded.source_url
  where artwork_link.source <> 'user'
 
@@ -118,7 +118,7 @@ on conflict (track_id, album_id, kind) do update
 -- The first picture stays, so that the tracks of an album do not take turns; one made by its owner always does.
 insert into artwork_link (album_id, artwork_id, collection_node_id, source, source_url)
 values (%(album_id)s, %(artwork_id)s, %(collection)s, %(source)s, %(source_url)s)
-on conflict (track_id, album_id, kind) do update
+on conflict (track_id, album_id, disc_no, kind) do update
    set artwork_id = excluded.artwork_id, source = excluded.source, source_url = excluded.source_url
  where artwork_link.source in ('coverart', 'discogs') and excluded.source in ('embedded', 'folder')
 

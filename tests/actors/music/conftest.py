@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from jobbko import settings
-from jobbko.store import music, music_scan
+from jobbko import clients, settings
+from jobbko.store import gates, music, music_scan
+from jobbko.testing.music_services import Services, music_services
+from jobbko.testing.records import Shop
 from tests import sounds
 from tests.actors.music.scanning import put
 
@@ -18,6 +20,20 @@ from tests.actors.music.scanning import put
 def library(tmp_path: Path) -> Path:
     """Two albums and two loose tracks, one of them broken; see jobbko.demo.samples."""
     return Path(shutil.copytree(sounds.library(), tmp_path / "Music"))
+
+
+@pytest.fixture
+def services(tx: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Services]:
+    """The services that know music, on loopback, with an empty shop; nobody has to wait for a turn."""
+    with music_services(Shop(), per_second=1000) as services:
+        for name, value in services.settings.items():
+            monkeypatch.setattr(settings, name.removeprefix("JOBBKO_"), value)
+        monkeypatch.setattr(settings, "NOTIFY_URL", "")
+        monkeypatch.setattr(clients, "transport", None)
+        for service in ("musicbrainz", "discogs", "lrclib"):
+            gates.set_rate(service, 1000)
+        yield services
+        assert services.broken == []
 
 
 @pytest.fixture
