@@ -50,7 +50,7 @@ def each_track(result: dict[str, Any]) -> Iterator[pipeline]:
 
 @follows(metadata_refresh)
 def more_about_it(result: dict[str, Any]) -> Iterator[pipeline]:
-    """What follows metadata: the words, which are found by name; and the cover, if there is a new id to ask for it by."""
+    """What follows metadata: the words, found by name; and the cover, if there is a new id to ask for it by."""
     yield chain(lyrics_download.message(track_id=result["track_id"]))
     if result["new_ids"]:
         yield chain(artwork_download.message(track_id=result["track_id"]))

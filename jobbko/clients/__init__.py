@@ -19,7 +19,7 @@ import httpx
 import jobbko
 from jobbko import settings
 from jobbko.clients.reply import Reply
-from jobbko.errors import Charged, Missing, Throttled
+from jobbko.errors import Charged, GateClosed, Missing, Throttled
 
 #: The one seam for tests: they replace it with a transport of their own.
 transport: httpx.BaseTransport | None = None
@@ -29,10 +29,18 @@ permit: Callable[[str], None] = lambda service: None  # noqa: E731
 
 
 def request(
-    method: str, url: str, *, service: str, timeout: float = 30, limit: int = 32 * 1024 * 1024, **kwargs: Any
+    method: str,
+    url: str,
+    *,
+    service: str,
+    timeout: float = 30,
+    limit: int = 32 * 1024 * 1024,
+    withheld: bool = False,
+    **kwargs: Any,
 ) -> httpx.Response:
     """The whole response, if it is a success; else the error class that says what to do about it.
 
+    401, 403 → GateClosed("auth"), or with `withheld` Missing, for a service that keeps single things to itself;
     404, 410 → Missing; 408, 425, 429, 502, 503, 529, no answer, no connection → Throttled; other 5xx →
     Charged("internal"), which the service is suspected of; other 4xx → Charged("content").
     An answer of more than `limit` bytes is not read to its end: Charged("content").
@@ -43,7 +51,7 @@ def request(
             _client(timeout=timeout, follow_redirects=True) as http,
             http.stream(method, url, **kwargs) as response,
         ):
-            _judge(service, f"{method} {url}: {response.status_code}", response)
+            _judge(service, f"{method} {url}: {response.status_code}", response, withheld)
             response._content = _bounded(response, limit, url)
             return response
     except httpx.TransportError as error:
@@ -91,11 +99,13 @@ def _manners() -> dict[str, str]:
     return {"User-Agent": f"jobbko/{jobbko.__version__}{contact}"}
 
 
-def _judge(service: str, said: str, response: httpx.Response) -> None:
+def _judge(service: str, said: str, response: httpx.Response, withheld: bool) -> None:
     match response.status_code:
         case code if code < 400:
             return
-        case 404 | 410:
+        case 401 | 403 if not withheld:
+            raise GateClosed(service, "auth", message=said)
+        case 401 | 403 | 404 | 410:
             raise Missing(said)
         case 408 | 425 | 429 | 502 | 503 | 529:
             raise Throttled(service, retry_after=retry_after(response), message=said)

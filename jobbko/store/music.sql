@@ -1,15 +1,15 @@
--- Tracks, how they sound, and their pictures.
+-- Tracks and how they sound; and what services were asked about them.
 
 -- name: track
 select t.id, t.collection_node_id, t.path, t.path_text, t.state, t.size, t.mtime_ns, t.title, t.artist_credit,
-       t.album_id, t.tag_error, t.audio_features_ready, r.path as root
+       t.album_id, t.disc_no, t.tag_error, t.audio_features_ready, r.path as root
   from tracks t
   join library_roots r on r.collection_node_id = t.collection_node_id
  where t.id = %(track_id)s
 
 -- name: track_at
 select t.id, t.collection_node_id, t.path, t.path_text, t.state, t.size, t.mtime_ns, t.title, t.artist_credit,
-       t.album_id, t.tag_error, t.audio_features_ready, r.path as root
+       t.album_id, t.disc_no, t.tag_error, t.audio_features_ready, r.path as root
   from tracks t
   join library_roots r on r.collection_node_id = t.collection_node_id
  where t.collection_node_id = %(collection)s and t.path = %(path)s
@@ -97,41 +97,6 @@ update tracks
             where f.track_id = tracks.id and f.status = 'ok'
               and f.source_size = tracks.size and f.source_mtime_ns = tracks.mtime_ns)
  where id = %(track_id)s
-
--- name: add_artwork
-with added as (
-    insert into artwork (collection_node_id, sha256, mime, width, height, bytes, store_path)
-    values (%(collection)s, %(sha256)s, %(mime)s, %(width)s, %(height)s, %(size)s, %(store_path)s)
-    on conflict (collection_node_id, sha256) do update set store_path = excluded.store_path
-    returning id
-)
-select id from added
-
--- name: link_track
-insert into artwork_link (track_id, artwork_id, collection_node_id, source, source_url)
-values (%(track_id)s, %(artwork_id)s, %(collection)s, %(source)s, %(source_url)s)
-on conflict (track_id, album_id, disc_no, kind) do update
-   set artwork_id = excluded.artwork_id, source = excluded.source, source_url = excluded.source_url
- where artwork_link.source <> 'user'
-
--- name: link_album
--- The first picture stays, so that the tracks of an album do not take turns; one made by its owner always does.
-insert into artwork_link (album_id, artwork_id, collection_node_id, source, source_url)
-values (%(album_id)s, %(artwork_id)s, %(collection)s, %(source)s, %(source_url)s)
-on conflict (track_id, album_id, disc_no, kind) do update
-   set artwork_id = excluded.artwork_id, source = excluded.source, source_url = excluded.source_url
- where artwork_link.source in ('coverart', 'discogs') and excluded.source in ('embedded', 'folder')
-
--- name: artwork
-select id, sha256, mime, width, height, bytes, store_path
-  from artwork
- where id = %(artwork_id)s
-
--- name: track_artwork
-select a.id, a.sha256, a.mime, a.width, a.height, a.bytes, a.store_path
-  from artwork_link l
-  join artwork a on a.id = l.artwork_id
- where l.track_id = %(track_id)s and l.kind = 'front'
 
 -- name: known_to_lack
 select exists (

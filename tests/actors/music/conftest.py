@@ -13,7 +13,9 @@ from jobbko.store import gates, music, music_scan
 from jobbko.testing.music_services import Services, music_services
 from jobbko.testing.records import Shop
 from tests import sounds
-from tests.actors.music.scanning import put
+from tests.actors.music.albums import ALBUM, ARTIST, TRACKS
+from tests.actors.music.covers import GROUP, RELEASE
+from tests.actors.music.scanning import put, rescan, song
 
 
 @pytest.fixture
@@ -55,3 +57,31 @@ def root(tmp_path: Path) -> Path:
     for number in range(30):
         put(root, f"album {number // 10}/{number:02}.mp3")
     return root
+
+
+@pytest.fixture
+def bare(tmp_path: Path, track: Callable[[Path, str], music.Track]) -> Callable[..., music.Track]:
+    """Makes a track without a picture, on an album with these MusicBrainz ids."""
+    root = tmp_path / "Bare"
+    root.mkdir()
+
+    def make(release: str | None = RELEASE, group: str | None = GROUP, name: str = "a.flac") -> music.Track:
+        ids = {"musicbrainz_albumid": release, "musicbrainz_releasegroupid": group}
+        song(root, name, title=name, artist="Somebody", album="Something", **{k: v for k, v in ids.items() if v})
+        rescan(root)
+        return track(root, name)
+
+    return make
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """An empty one for music."""
+    (tmp_path / "Music").mkdir()
+    return tmp_path / "Music"
+
+
+@pytest.fixture
+def shelf(services: Services) -> str:
+    """The shop has the album of albums.py; its release id."""
+    return services.shop.release(ALBUM, ARTIST, TRACKS)
