@@ -72,6 +72,9 @@ LRCLIB_URL = os.environ.get("JOBBKO_LRCLIB_URL", "https://lrclib.net")
 #: Discogs is asked for covers only with a token of yours (https://www.discogs.com/settings/developers).
 DISCOGS_URL = os.environ.get("JOBBKO_DISCOGS_URL", "https://api.discogs.com")
 DISCOGS_TOKEN = os.environ.get("JOBBKO_DISCOGS_TOKEN", "")
+#: Where disliked files are put instead of being deleted; empty: they are deleted. A dry run only says which.
+TRASH_DIR = Path(os.environ["JOBBKO_TRASH_DIR"]) if os.environ.get("JOBBKO_TRASH_DIR") else None
+CLEANUP_DRY_RUN = os.environ.get("JOBBKO_CLEANUP_DRY_RUN", "") not in ("", "0")
 #: Gets one line by POST when a gate closes (an ntfy topic's address, or any other); empty: nobody is told.
 NOTIFY_URL = os.environ.get("JOBBKO_NOTIFY_URL", "")
 #: Sent with each request; the services ask for a way to reach whoever runs the program.

@@ -23,6 +23,9 @@ from jobbko.store import pool
 from jobbko.store.migrate import migrate
 from tests.fakes import Internet
 
+#: A test that forgot to ask for `tx` or `database` must not write into the database of whoever runs it.
+settings.DATABASE_URL = "postgresql:///no_database?host=/ask/for/tx/or/database"
+
 RUN = f"test_{os.getpid()}_{uuid.uuid4().hex[:6]}"
 
 

@@ -17,7 +17,7 @@ from broker import actor, cron, report
 from jobbko import settings, store
 from jobbko.audio import content, folders, tags
 from jobbko.audio.folders import Found
-from jobbko.store import music_rows, music_scan
+from jobbko.store import dislikes, music_rows, music_scan
 from jobbko.store.music_scan import Known, Root
 
 #: Files compared, read and written in one go.
@@ -115,12 +115,13 @@ def compare(run: Scan, batch: list[Found]) -> None:
     unread = [(old, found) for old, found in pairs if old is None or run.full or _differs(old, found)]
     contents = {found.path: content_hash(run, found) for _, found in unread}
     moved = _moved(run, [found for old, found in unread if old is None], contents)
+    unwanted = _unwanted(run, [found for old, found in unread if old is None], contents)
     pairs = [(moved.get(found.path, old), found) for old, found in pairs]
     # A known file that cannot be read now keeps what is known of it; a new one gets a row that says why.
     read = [
         described(run, found, contents[found.path])
         for old, found in unread
-        if found.path not in moved and (old is None or contents[found.path])
+        if found.path not in moved and found.path not in unwanted and (old is None or contents[found.path])
     ]
     write(run, pairs, [file for file in read if file is not None], contents)
 
@@ -154,6 +155,12 @@ def _moved(run: Scan, new: list[Found], contents: dict[bytes, bytes]) -> dict[by
             candidates.remove(best)
             moved[found.path] = best
     return moved
+
+
+def _unwanted(run: Scan, new: list[Found], contents: dict[bytes, bytes]) -> set[bytes]:
+    """Paths whose content was deleted because somebody disliked it: it does not come back by lying there again."""
+    buried = dislikes.buried(run.collection, [contents[found.path] for found in new if contents[found.path]])
+    return {found.path for found in new if contents[found.path] in buried}
 
 
 def content_hash(run: Scan, found: Found) -> bytes:

@@ -73,10 +73,10 @@ declare
 begin
     foreach made in array array['mbid_redirect', 'lyrics'] loop
         perform isolate_table(made::regclass), fence_table(made::regclass);
-        if exists (select from pg_roles where rolname = 'jobbko_api') then
-            execute format('grant select on %s to jobbko_api', made);
-        end if;
     end loop;
+    if exists (select from pg_roles where rolname = 'jobbko_api') then
+        perform grant_api('jobbko_api');
+    end if;
 exception when insufficient_privilege then
     raise notice 'no right to grant to the role jobbko_api; see grant_api(text)';
 end $$;

@@ -85,3 +85,19 @@ def folder(tmp_path: Path) -> Path:
 def shelf(services: Services) -> str:
     """The shop has the album of albums.py; its release id."""
     return services.shop.release(ALBUM, ARTIST, TRACKS)
+
+
+@pytest.fixture
+def told(services: Services, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Notices go to an ntfy topic; what it was given."""
+    monkeypatch.setattr(settings, "NOTIFY_URL", services.settings["JOBBKO_NOTIFY_URL"])
+    return services.told
+
+
+@pytest.fixture
+def disliked(tx: None, folder: Path) -> Path:
+    """Three tracks, for somebody to dislike."""
+    for name in ("a", "b", "c"):
+        song(folder, f"album/{name}.flac", title=name.upper(), artist="Somebody")
+    rescan(folder)
+    return folder
