@@ -11,7 +11,7 @@ from actors.music.artwork_download import artwork_download
 from actors.music.audio_analysis import audio_analysis, unanalysed
 from actors.music.filesystem_rescan import filesystem_rescan
 from actors.music.lyrics_download import lyrics_download
-from actors.music.metadata_refresh import metadata_refresh, unrefreshed
+from actors.music.metadata_refresh import forget_refreshed, metadata_refresh, unrefreshed
 from broker import follows
 from pipelines import chain
 
@@ -20,6 +20,15 @@ def scan(root: str | None = None, *, full: bool = False) -> pipeline:
     """Scan one root, or all; then what each track that is new or changed needs: see `each_track`."""
     # Alone in its flow: what follows is `each_track`, as after the nightly scan.
     return pipeline([filesystem_rescan.message(root=root, full=full)])
+
+
+def reindex(root: str | None = None) -> pipeline:
+    """Everything anew: every file of one root, or of all, is read again, and every track's metadata looked up again.
+
+    What a service answered is still known for as long as that holds, and what was measured stays measured.
+    """
+    forget_refreshed(root)
+    return scan(root, full=True)
 
 
 def refresh(track_id: str) -> pipeline:

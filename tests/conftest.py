@@ -26,6 +26,9 @@ from tests.fakes import Internet
 #: A test that forgot to ask for `tx` or `database` must not write into the database of whoever runs it.
 settings.DATABASE_URL = "postgresql:///no_database?host=/ask/for/tx/or/database"
 
+#: Nor does a worker that a test starts ask services what they know of made-up music.
+os.environ.update(JOBBKO_MUSICBRAINZ_URL="off", JOBBKO_LRCLIB_URL="off")
+
 RUN = f"test_{os.getpid()}_{uuid.uuid4().hex[:6]}"
 
 

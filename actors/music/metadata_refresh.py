@@ -37,6 +37,13 @@ def unrefreshed(collections: Sequence[str]) -> Iterator[str]:
     return metadata.unrefreshed(collections)
 
 
+def forget_refreshed(root: str | None) -> None:
+    """Make this job due for every track of one root, or of all."""
+    paths = music_scan.root_paths() if root is None else [os.fsencode(root)]
+    known = [found for path in paths if (found := music_scan.find_root(path)) is not None]
+    metadata.forget_refreshed([found.collection_node_id for found in known])
+
+
 def reread(track: music.Track, found: os.stat_result) -> None:
     """Write the tags as they are now, before anybody is asked: a service that is away holds none of that up."""
     said = asdict(tags.read(track.file)) | {

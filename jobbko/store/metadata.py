@@ -66,6 +66,11 @@ def unrefreshed(collections: Sequence[str]) -> Iterator[str]:
         after = page[-1].id
 
 
+def forget_refreshed(collections: Sequence[str]) -> None:
+    """Say that the metadata of all tracks in these collections is due."""
+    store.run(sql["forget_refreshed"], collections=list(collections))
+
+
 def set_refreshed(track_id: str, *, size: int, mtime_ns: int) -> None:
     """Say that the metadata of the file of that size and time was looked at."""
     store.run(sql["set_refreshed"], track_id=track_id, size=size, mtime_ns=mtime_ns)

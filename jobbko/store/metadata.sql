@@ -10,6 +10,10 @@ select id
  order by id
  limit %(limit)s
 
+-- name: forget_refreshed
+update tracks set refreshed_size = null, refreshed_mtime_ns = null
+ where collection_node_id = any(%(collections)s::uuid[])
+
 -- name: set_refreshed
 update tracks
    set refreshed_size = %(size)s, refreshed_mtime_ns = %(mtime_ns)s

@@ -95,6 +95,19 @@ def test_beside_it_and_apart_every_track_has_its_metadata_looked_up_once(root):
     assert {message.options["collection"] for flow in flows for message in flow.messages} == {track.collection_node_id}
 
 
+@pytest.mark.parametrize("named", [True, False])
+def test_a_reindex_reads_every_file_and_looks_up_every_track_again(root, named):
+    result = filesystem_rescan(root=str(root))
+    for flow in looked_up(result):
+        track = music.track(flow.messages[0].kwargs["track_id"])
+        metadata.set_refreshed(track.id, size=track.size, mtime_ns=track.mtime_ns)
+
+    flow = library.reindex(str(root) if named else None)
+
+    assert steps(flow) == [("filesystem_rescan", {"root": str(root) if named else None, "full": True})]
+    assert len(looked_up(filesystem_rescan(root=str(root)))) == 3
+
+
 @pytest.mark.parametrize(
     ("new_ids", "expected"), [(False, ["lyrics_download"]), (True, ["lyrics_download", "artwork_download"])]
 )
