@@ -63,6 +63,8 @@ KEEP_DEAD = _number("JOBBKO_KEEP_DEAD", 0)
 
 #: Music library roots, separated by ":" like PATH; for example /mnt/hdd1/media/Music.
 MUSIC_ROOTS = tuple(Path(part) for part in os.environ.get("JOBBKO_MUSIC_ROOTS", "").split(":") if part)
+#: A file that was written to less than this many seconds ago may still be being copied; it is looked at twice.
+SETTLE = _number("JOBBKO_SETTLE", 2)
 #: Where cover pictures are kept; empty means a folder in DATA_DIR.
 ARTWORK_DIR = Path(os.environ["JOBBKO_ARTWORK_DIR"]) if os.environ.get("JOBBKO_ARTWORK_DIR") else None
 #: Services that know music; "off" for one that is not to be asked.

@@ -28,6 +28,9 @@ settings.DATABASE_URL = "postgresql:///no_database?host=/ask/for/tx/or/database"
 
 #: Nor does a worker that a test starts ask services what they know of made-up music.
 os.environ.update(JOBBKO_MUSICBRAINZ_URL="off", JOBBKO_LRCLIB_URL="off")
+#: Files that tests write are whole.
+settings.SETTLE = 0
+os.environ["JOBBKO_SETTLE"] = "0"
 
 RUN = f"test_{os.getpid()}_{uuid.uuid4().hex[:6]}"
 

@@ -32,7 +32,7 @@ MAY_IMPORT = {
 #: Everyone may know why things fail and how they are set.
 EVERYWHERE = {"jobbko.errors", "jobbko.settings"}
 #: Slow to import, so only inside the function that needs them: every process imports every job.
-HEAVY = {"genai_prices", "jsonschema", "rapidfuzz", "numpy", "PIL", "essentia", "mutagen", "imageio_ffmpeg"}
+HEAVY = {"genai_prices", "jsonschema", "pathspec", "rapidfuzz", "numpy", "PIL", "essentia", "mutagen", "imageio_ffmpeg"}
 NO_NAMES = {"utils", "util", "helpers", "common", "base", "manager", "misc"}
 
 

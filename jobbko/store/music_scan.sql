@@ -76,6 +76,26 @@ select t.id, t.path, t.path_key, t.size, t.mtime_ns, t.content_hash, t.state
          order by state desc, path
          limit 20) t
 
+-- name: same_song
+-- The surest first: the same place on a release, the same recording, the same names.
+select decode(r.path, 'hex') as new_path, t.id, t.path, t.path_key, t.size, t.mtime_ns, t.content_hash, t.state
+  from jsonb_to_recordset(%(rows)s::jsonb)
+    as r (path text, title text, titled boolean, artist_credit text, album text, disc_no integer, track_no integer,
+          duration_ms bigint, recording_id uuid, release_track_id uuid)
+ cross join lateral (
+        select 1 as rank, s.* from tracks s
+         where s.collection_node_id = %(collection)s and s.mb_release_track_id = r.release_track_id
+         union all
+        select 2, s.* from tracks s
+         where s.collection_node_id = %(collection)s and s.mb_recording_id = r.recording_id
+         union all
+        select 3, s.* from tracks s left join albums a on a.id = s.album_id
+         where s.collection_node_id = %(collection)s and s.title = r.title and s.titled and r.titled
+           and s.artist_credit = r.artist_credit and coalesce(a.title, '') = r.album
+           and s.disc_no is not distinct from r.disc_no and s.track_no is not distinct from r.track_no) t
+ where abs(coalesce(t.duration_ms, 0) - coalesce(r.duration_ms, 0)) <= 3000
+ order by t.rank, t.state desc, t.path
+
 -- name: seen
 insert into scan_seen (scan_id, track_id, collection_node_id)
 select %(scan)s, unnest(%(tracks)s::uuid[]), %(collection)s

@@ -18,6 +18,12 @@ alter table tracks
 create index tracks_unrefreshed on tracks (collection_node_id, id)
  where state = 'ACTIVE' and (refreshed_size is distinct from size or refreshed_mtime_ns is distinct from mtime_ns);
 
+-- By what a song is told that was moved and tagged anew.
+create index tracks_release_track on tracks (collection_node_id, mb_release_track_id)
+ where mb_release_track_id is not null;
+create index tracks_recording on tracks (collection_node_id, mb_recording_id) where mb_recording_id is not null;
+create index tracks_title on tracks (collection_node_id, title) where titled;
+
 alter table albums
     add mbid_source     text   not null default '' check (mbid_source in ('', 'tag', 'search')),
     add match_distance  real   check (match_distance between 0 and 1),
