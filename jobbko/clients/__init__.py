@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import ssl
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -43,16 +44,18 @@ def request(
     401, 403 → GateClosed("auth"), or with `withheld` Missing, for a service that keeps single things to itself;
     404, 410 → Missing; 408, 425, 429, 502, 503, 529, no answer, no connection → Throttled; other 5xx →
     Charged("internal"), which the service is suspected of; other 4xx → Charged("content").
-    An answer of more than `limit` bytes is not read to its end: Charged("content").
+    An answer of more than `limit` bytes is not read to its end: Charged("content"); nor is one that goes on coming
+    for three times `timeout`, the seconds that each part of it may take: Throttled.
     """
     permit(service)
+    until = time.monotonic() + 3 * timeout
     try:
         with (
             _client(timeout=timeout, follow_redirects=True) as http,
             http.stream(method, url, **kwargs) as response,
         ):
             _judge(service, f"{method} {url}: {response.status_code}", response, withheld)
-            response._content = _bounded(response, limit, url)
+            response._content = _bounded(response, limit, url, until)
             return response
     except httpx.TransportError as error:
         raise Throttled(service, message=f"{method} {url}: {type(error).__name__} {error}") from error
@@ -64,14 +67,16 @@ def exchange(
     """The answer as it is, whatever its status, or what happened instead of one.
 
     For services whose bodies say more than their status. No redirect is followed: there is a key in the headers.
+    timeout: seconds for the whole answer.
     """
     permit(service)
+    until = time.monotonic() + timeout
     try:
         with (
             _client(timeout=httpx.Timeout(timeout, connect=10)) as http,
             http.stream(method, url, **kwargs) as response,
         ):
-            content = _bounded(response, limit, url)
+            content = _bounded(response, limit, url, until)
             return Reply(provider, response.status_code, response.headers, _parsed(content, response.encoding))
     except (httpx.HTTPError, httpx.InvalidURL, Charged) as error:
         return Reply(provider, None, {}, None, error)
@@ -125,11 +130,13 @@ def retry_after(response: httpx.Response) -> float | None:
         return None
 
 
-def _bounded(response: httpx.Response, limit: int, url: str) -> bytes:
+def _bounded(response: httpx.Response, limit: int, url: str, until: float) -> bytes:
     parts, size = [], 0
     for part in response.iter_bytes():
         size += len(part)
         if size > limit:
             raise Charged("content", f"{url} sent more than {limit} bytes")
+        if time.monotonic() > until:
+            raise httpx.ReadTimeout(f"{size} bytes came, and the answer had no end in time")
         parts.append(part)
     return b"".join(parts)
