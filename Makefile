@@ -19,7 +19,7 @@ help:  ## this list
 demo: $(READY)  ## install, then sample music through the queue (MUSIC=dir: yours; DEMO_ONCE=1: end after the table)
 	@$(BIN)/jobbko demo
 
-up: $(READY)  ## database, worker and scheduler for a home server
+up: $(READY)  ## database, worker, scheduler and, without a gateway, local models for a home server
 	@$(BIN)/jobbko up
 
 test: lint types quick slow test-dramatiq2  ## everything that must hold: lint, types, all tests, the engine on dramatiq 2 too

@@ -60,12 +60,15 @@ def chat(tell: Callable[[str], None] = lambda line: None) -> Model:
     if settings.LOCAL_MODEL is not None:
         return _own(settings.LOCAL_MODEL)
     path = settings.data_dir() / "models" / Path(MEMBER).name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with (path.parent / "fetching.lock").open("ab") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # a worker and a command may begin at once; one of them fetches
-        if not path.exists():
-            tell(f"Fetching {DEMONSTRATION}; 91 MB, once, into {path.parent} …")
-            _fetch(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with (path.parent / "fetching.lock").open("ab") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # two commands may begin at once; one of them fetches
+            if not path.exists():
+                tell(f"Fetching {DEMONSTRATION}; 91 MB, once, into {path.parent} …")
+                _fetch(path)
+    except OSError as error:
+        raise UserError(f"The demonstration model cannot be kept in {path.parent}: {error.strerror}.") from None
     # Each time: a disk may lose a bit, and who can write into the folder may have.
     _check(path, CHAT_SHA256, "Delete it, and it is fetched again.")
     return Model(CHAT_NAME, path, DEMONSTRATION)  # one thread: a second one on a busy machine makes it far slower
@@ -104,6 +107,8 @@ def _check(path: Path, wanted: str, remedy: str) -> None:
 
 def _fetch(path: Path) -> None:
     """Into its place at once, so that there never is half a file under its name."""
+    for left_over in path.parent.glob("fetching-*"):  # of somebody who was killed: the lock is ours
+        shutil.rmtree(left_over, ignore_errors=True)
     with tempfile.TemporaryDirectory(prefix="fetching-", dir=path.parent) as folder:
         _download(Path(folder))
         partial = Path(folder) / path.name

