@@ -91,6 +91,10 @@ AI_MODEL = os.environ.get("JOBBKO_AI_MODEL", "")
 AI_EMBEDDING_MODEL = os.environ.get("JOBBKO_AI_EMBEDDING_MODEL", "")
 #: Its models cost nothing: no price is looked up, and no budget holds them up.
 AI_FREE = os.environ.get("JOBBKO_AI_FREE", "") not in ("", "0")
+#: A GGUF file for the local server (`jobbko local-ai`); empty means a tiny one for demonstration, fetched once.
+LOCAL_MODEL = Path(os.environ["JOBBKO_LOCAL_MODEL"]) if os.environ.get("JOBBKO_LOCAL_MODEL") else None
+#: Tokens of prompt and answer together that it takes; memory grows with it.
+LOCAL_CONTEXT = _number("JOBBKO_LOCAL_CONTEXT", 4096, minimum=256)
 #: Dollars that model calls may cost on one UTC day; 0 is none, unset is no limit.
 BUDGET_DAY_USD = _money("JOBBKO_BUDGET_DAY_USD")
 #: Days for which requests to models and their answers are kept; the figures stay. 0 is for ever.
