@@ -45,7 +45,7 @@ def artwork_download(track_id: str) -> dict[str, Any]:
     album = music.album(track.album_id) if track.album_id else None
     found = list(local(track))
     if not found and album is not None and album.artwork_id is None:
-        found = [each for each in [download(album)] if each is not None]
+        found = [each for each in [download(track, album)] if each is not None]
     if not found:
         return {"found": False}
     paths = [keep(each.picture) for each in found]
@@ -73,30 +73,39 @@ def _first(candidates: Iterator[bytes]) -> pictures.Picture | None:
     return next(filter(None, map(pictures.check, candidates)), None)
 
 
-def download(album: music.Album) -> Found | None:
-    """The first usable front cover of the release, else of its release group, else of a release of that name."""
-    for mbid, group in ((album.mb_release_id, False), (album.mb_release_group_id, True)):
-        if mbid is not None and (found := _asked(album, _provider(group), mbid, _covers(mbid, group))) is not None:
-            return Found(found[1], "coverart", "album", found[0])
+def download(track: music.Track, album: music.Album) -> Found | None:
+    """The first usable front cover of the release, else of its release group, else of a release of that name.
+
+    One track asks for its album; the others need not, and go on without.
+    """
+    places = [
+        ("coverart", _provider(group), mbid, _covers(mbid, group))
+        for mbid, group in ((album.mb_release_id, False), (album.mb_release_group_id, True))
+        if mbid is not None
+    ]
     if discogs.configured() and album.title and album.artist_credit:
-        asked = f"{album.artist_credit}/{album.title}"
-        if (found := _asked(album, "discogs", asked, _named(album))) is not None:
-            return Found(found[1], "discogs", "album", found[0])
+        places.append(("discogs", "discogs", f"{album.artist_credit}/{album.title}", _named(album)))
+    for source, provider, asked, covers in places:
+        if (found := _asked(track, album, provider, asked, covers)) is not None:
+            return Found(found[1], source, "album", found[0])
     return None
 
 
 def _asked(
-    album: music.Album, provider: str, asked: str, covers: Iterator[tuple[str, bytes]]
+    track: music.Track, album: music.Album, provider: str, asked: str, covers: Iterator[tuple[str, bytes]]
 ) -> tuple[str, pictures.Picture] | None:
-    """(address, picture) of the first that is usable. Nobody is asked what was lately said to be absent."""
-    entity = ("album", album.id)
-    about = {"provider": provider, "asked": asked, "collection": album.collection_node_id}
-    if music.known_to_lack(*entity, **about):
+    """(address, picture) of the first that is usable."""
+    about = {"provider": provider, "collection": album.collection_node_id}
+    if not music.begin_lookup("album", album.id, **about, asked=asked, by=track.id):
         return None
-    for address, data in covers:
-        if (picture := pictures.check(data)) is not None:
-            return address, picture
-    music.set_lookup(*entity, **about, status="not_found", ttl=ABSENT)
+    try:
+        for address, data in covers:
+            if (picture := pictures.check(data)) is not None:
+                return address, picture
+    except BaseException:
+        music.give_up_lookup("album", album.id, **about)
+        raise
+    music.set_lookup("album", album.id, **about, asked=asked, status="not_found", ttl=ABSENT)
     return None
 
 

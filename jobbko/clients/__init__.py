@@ -47,16 +47,14 @@ def request(
     An answer of more than `limit` bytes is not read to its end: Charged("content"); nor is one that goes on coming
     for three times `timeout`, the seconds that each part of it may take: Throttled.
     """
-    permit(service)
-    until = time.monotonic() + 3 * timeout
     try:
-        with (
-            _client(timeout=timeout, follow_redirects=True) as http,
-            http.stream(method, url, **kwargs) as response,
-        ):
-            _judge(service, f"{method} {url}: {response.status_code}", response, withheld)
-            response._content = _bounded(response, limit, url, until)
-            return response
+        with _client(timeout=timeout, follow_redirects=True) as http:
+            permit(service)  # last: whatever comes between it and its request shortens the gap to the next
+            until = time.monotonic() + 3 * timeout
+            with http.stream(method, url, **kwargs) as response:
+                _judge(service, f"{method} {url}: {response.status_code}", response, withheld)
+                response._content = _bounded(response, limit, url, until)
+                return response
     except httpx.TransportError as error:
         raise Throttled(service, message=f"{method} {url}: {type(error).__name__} {error}") from error
 
@@ -69,15 +67,13 @@ def exchange(
     For services whose bodies say more than their status. No redirect is followed: there is a key in the headers.
     timeout: seconds for the whole answer.
     """
-    permit(service)
-    until = time.monotonic() + timeout
     try:
-        with (
-            _client(timeout=httpx.Timeout(timeout, connect=10)) as http,
-            http.stream(method, url, **kwargs) as response,
-        ):
-            content = _bounded(response, limit, url, until)
-            return Reply(provider, response.status_code, response.headers, _parsed(content, response.encoding))
+        with _client(timeout=httpx.Timeout(timeout, connect=10)) as http:
+            permit(service)
+            until = time.monotonic() + timeout
+            with http.stream(method, url, **kwargs) as response:
+                content = _bounded(response, limit, url, until)
+                return Reply(provider, response.status_code, response.headers, _parsed(content, response.encoding))
     except (httpx.HTTPError, httpx.InvalidURL, Charged) as error:
         return Reply(provider, None, {}, None, error)
 

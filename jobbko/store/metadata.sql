@@ -47,7 +47,7 @@ select id, collection_node_id, title, artist_credit, compilation, year, mb_relea
 -- name: answered
 select status from provider_lookup
  where collection_node_id = %(collection)s and entity_type = %(entity_type)s and entity_id = %(entity_id)s
-   and provider = %(provider)s and asked = %(asked)s and next_check_at > now()
+   and provider = %(provider)s and asked = %(asked)s and status <> 'asking' and next_check_at > now()
 
 -- name: add_redirect
 insert into mbid_redirect (collection_node_id, old, new)

@@ -165,17 +165,25 @@ def set_features(
         store.run(sql["set_features_ready"], track_id=track_id)
 
 
-def known_to_lack(entity_type: str, entity_id: str, *, provider: str, asked: str, collection: str) -> bool:
-    """Whether that service lately said that it has nothing for this question."""
+def begin_lookup(entity_type: str, entity_id: str, *, provider: str, asked: str, collection: str, by: str) -> bool:
+    """Whether to ask: not if that service lately had nothing for this question, nor while somebody else asks it."""
     return bool(
-        store.value(
-            sql["known_to_lack"],
+        store.rows(
+            sql["begin_lookup"],
             entity_type=entity_type,
             entity_id=entity_id,
             provider=provider,
             asked=asked,
             collection=collection,
+            asked_by=by,
         )
+    )
+
+
+def give_up_lookup(entity_type: str, entity_id: str, *, provider: str, collection: str) -> None:
+    """There was no answer: whoever comes next may ask."""
+    store.run(
+        sql["give_up_lookup"], entity_type=entity_type, entity_id=entity_id, provider=provider, collection=collection
     )
 
 

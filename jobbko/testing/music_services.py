@@ -99,8 +99,9 @@ class Services:
         return sum(1 for at in self.times(service) if now - at < seconds)
 
     def musicbrainz(self, path: str, query: dict[str, str]) -> Answer:
-        # One a second on average; over it, 503 to all of them: https://musicbrainz.org/doc/MusicBrainz_API/Rate_Limiting
-        if self.within("ws", 0.9 / self.per_second) > 1 or self.within("ws", 10) > 10 * self.per_second + 1:
+        # Over one a second, 503 to all: https://musicbrainz.org/doc/MusicBrainz_API/Rate_Limiting
+        # On average: a request that was held up on its way comes close to the next, and that is no breach.
+        if self.within("ws", 3) > 3 * self.per_second + 1 or self.within("ws", 10) > 10 * self.per_second + 1:
             return self.breaks("musicbrainz", "more than one request a second", Answer(503, {"error": "rate limit"}))
         if query.get("fmt") != "json":
             return self.breaks("musicbrainz", "no fmt=json", Answer(406))
@@ -204,6 +205,13 @@ def _record(place: int, words: Words) -> dict[str, Any]:
     }
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        pass  # whoever asked was killed
+
+
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
@@ -227,8 +235,7 @@ class _Handler(BaseHTTPRequestHandler):
 @contextlib.contextmanager
 def music_services(shop: Shop, *, per_second: float = 1) -> Iterator[Services]:
     """On loopback, until the block ends."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-    server.daemon_threads = True
+    server = _Server(("127.0.0.1", 0), _Handler)
     services = Services(shop, f"http://127.0.0.1:{server.server_port}", per_second=per_second)
     server.services = services  # type: ignore[attr-defined]
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)

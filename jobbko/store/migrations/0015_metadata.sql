@@ -66,6 +66,12 @@ create table lyrics (
 
 create index lyrics_collection on lyrics (collection_node_id);
 
+-- Who is asking right now: the tracks of an album need not all ask for its cover.
+alter table provider_lookup
+    add asked_by uuid,
+    drop constraint provider_lookup_status_check,
+    add check (status in ('ok', 'not_found', 'asking'));
+
 -- Pictures of one disc of an album, beside that of the whole.
 alter table artwork_link
     add disc_no integer,

@@ -12,6 +12,11 @@ from tests.actors.music.covers import GROUP, PICTURE, RELEASE, album_artwork
 
 pytestmark = pytest.mark.usefixtures("tx", "covers")
 
+
+class WorkerKilled(BaseException):
+    """Not to be caught by anybody."""
+
+
 ARCHIVE = "https://coverartarchive.org"
 LISTING = {
     "images": [{"approved": True, "front": True, "types": ["Front"], "image": f"http://x/release/{RELEASE}/7.jpg"}]
@@ -108,7 +113,22 @@ def test_waits_when_the_archive_asks_for_patience_and_remembers_nothing(bare, ht
         artwork_download(track.id)
 
     assert (wait.value.service, wait.value.retry_after) == ("coverart", 120)
-    assert store.value("select count(*) from provider_lookup") == 0
+    assert store.value("select count(*) from provider_lookup where next_check_at > now()") == 0
+
+
+def test_while_one_track_asks_for_its_album_the_others_do_not(bare, http):
+    first, second = bare(), bare(name="b.flac")
+    http.breaks("GET", f"{ARCHIVE}/release/{RELEASE}", WorkerKilled())
+    with pytest.raises(WorkerKilled):
+        artwork_download(first.id)
+    store.run("update provider_lookup set next_check_at = now() + interval '5 minutes'")  # as a killed one leaves it
+    http.on("GET", f"{ARCHIVE}/release/{RELEASE}", json=LISTING)
+    http.on("GET", f"{ARCHIVE}/release/{RELEASE}/7-1200.jpg", content=PICTURE)
+
+    # The second leaves the release to the first, which asks again.
+    http.on("GET", f"{ARCHIVE}/release-group/{GROUP}", status=404)
+    assert not artwork_download(second.id)["found"]
+    assert artwork_download(first.id)["found"]
 
 
 def test_a_local_picture_takes_the_place_of_a_downloaded_one(bare, http):
