@@ -12,7 +12,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from broker import actor, cron, report
@@ -24,7 +24,7 @@ from jobbko.store import music_rows, music_scan
 from jobbko.store.music_scan import Known, Root
 
 #: Files compared, read and written in one go.
-BATCH = 200
+BATCH = 500
 #: More than this many tracks, and this share of them, do not vanish in one day; a disk does.
 MANY, SHARE = 20, 0.2
 COUNTS = ("seen", "new", "changed", "moved", "missing", "restored", "unchanged")
@@ -53,6 +53,10 @@ class Scan:
     full: bool
     walk: folders.Walk
     counts: Counter[str] = field(default_factory=Counter)
+    written: int = 0
+    #: So many written, and the planner is told; autovacuum would get to it in a minute, and each check of a foreign key
+    #: would look through the whole collection until then.
+    analyze_at: int = BATCH
 
     @property
     def collection(self) -> str:
@@ -96,16 +100,19 @@ def outcome(
 def _walked(run: Scan) -> tuple[str, str]:
     """Compare every file, then see what is missing; (state, reason) of the root."""
     before = os.stat(run.root.path)
-    files = iter(run.walk)
+    run.walk.known = music_scan.inventory(run.collection)
+    if run.full:  # every file is another one than the one that was read
+        run.walk.known = dict.fromkeys(run.walk.known, b"")
+    others = iter(run.walk)
     fresh: list[Found] = []
-    while batch := list(itertools.islice(files, BATCH)):
-        run.counts["seen"] += len(batch)
+    while batch := list(itertools.islice(others, BATCH)):
         fresh += filter(is_fresh, batch)
         compare(run, [found for found in batch if not is_fresh(found)])
-        report(root=run.root.path_text, **run.counts)
+        report(root=run.root.path_text, **run.counts, seen=run.walk.seen)
     for batch in settled(run, fresh):
         compare(run, batch)
-        report(root=run.root.path_text, **run.counts)
+        report(root=run.root.path_text, **run.counts, seen=run.walk.seen)
+    run.counts.update(seen=run.walk.seen, unchanged=run.walk.unchanged)
     if (away := folders.trouble(run.root.path)) is not None:
         return away
     after = os.stat(run.root.path)
@@ -185,7 +192,7 @@ def describe(run: Scan, found: Found, hashed: bytes) -> dict[str, Any] | None:
     except OSError as error:
         name = folders.readable(os.path.splitext(os.path.basename(found.path))[0])
         said = tags.Tags(title=name, error=error.strerror or str(error))
-    return asdict(said) | {
+    return said.row() | {
         "path": found.path,
         "size": found.size,
         "mtime_ns": found.mtime_ns,
@@ -209,8 +216,13 @@ def write(
         music_scan.keep_features(touched)
         ids = music_scan.save(run.collection, music_rows.collect(read)) + [old.id for old, _ in known]
         music_scan.restore(ids)
-        music_scan.seen(run.id, run.collection, ids)
+    for old, _ in moved:
+        run.walk.known.pop(old.path, None)  # nothing is there, and nothing is missing
     written = {file["path"] for file in read}
+    run.written += len(written)
+    if run.written >= run.analyze_at:
+        music_scan.analyze()
+        run.analyze_at = 10 * run.written
     run.counts.update(label(old, found) for old, found in pairs if old is not None or found.path in written)
 
 
@@ -232,10 +244,12 @@ def conclude(run: Scan) -> tuple[str, str]:
         return "unreadable", f"too much of {name} cannot be read; nothing was marked missing"
     if active and not run.counts["seen"] and not run.root.accept_missing:
         return "empty", f"no music is left in {name}, where {active} tracks were; nothing was marked missing"
-    vanished = music_scan.vanished_count(run.id, run.collection, run.walk.unknown)
-    if vanished > max(MANY, SHARE * active) and not run.root.accept_missing:
-        return "vanishing", f"{vanished} of {active} tracks vanished from {name} at once; nothing was marked missing"
-    for page in music_scan.vanished(run.id, run.collection, run.walk.unknown):
-        gone = [t.id for t in page if folders.is_gone(run.file(t.path)) or run.walk.ignored.covers(t.path)]
+    vanished = [path for path in run.walk.known if run.walk.could_see(path)]
+    if len(vanished) > max(MANY, SHARE * active) and not run.root.accept_missing:
+        said = f"{len(vanished)} of {active} tracks vanished from {name} at once; nothing was marked missing"
+        return "vanishing", said
+    for start in range(0, len(vanished), BATCH):
+        tracks = music_scan.present(run.collection, vanished[start : start + BATCH])
+        gone = [t.id for t in tracks if folders.is_gone(run.file(t.path)) or run.walk.ignored.covers(t.path)]
         run.counts["missing"] += music_scan.mark_missing(gone)
     return "ok", ""

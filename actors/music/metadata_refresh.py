@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from broker import actor
@@ -46,7 +45,7 @@ def forget_refreshed(root: str | None) -> None:
 
 def reread(track: music.Track, found: os.stat_result) -> None:
     """Write the tags as they are now, before anybody is asked: a service that is away holds none of that up."""
-    said = asdict(tags.read(track.file)) | {
+    said = tags.read(track.file).row() | {
         "path": track.path,
         "size": found.st_size,
         "mtime_ns": found.st_mtime_ns,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import struct
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -24,6 +25,8 @@ IGNORED = frozenset(
 #: How many errors are kept word by word, and how many unreadable places are told apart.
 MAX_ERRORS = 50
 MAX_UNKNOWN = 1000
+#: A file's stamp: size and time in 16 bytes.
+_STAMP = struct.Struct(">qq")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,10 @@ class Walk:
     """One pass over a root. Iterate it first; then `unknown`, `blind` and `errors` tell what it could not see."""
 
     root: bytes
+    #: Stamps of known files by path; those met are taken out, and a file that is as it was is only counted.
+    known: dict[bytes, bytes] = field(default_factory=dict)
+    seen: int = 0
+    unchanged: int = 0
     unknown: list[bytes] = field(default_factory=list)
     #: Too much was unreadable to list: nothing may be concluded from absence.
     blind: bool = False
@@ -70,21 +77,29 @@ class Walk:
             entries = list(listing)
         if not self.ignored.enters(folder, {entry.name for entry in entries}):
             return
-        for entry in entries:
-            path = os.path.join(folder, entry.name)
-            if is_ignored(entry.name):
+        above, known, left_out = folder + b"/" if folder else b"", self.known, self.ignored.leaves_out
+        for entry in entries:  # for a file that has not changed this takes little more than asking the disk
+            name = entry.name
+            if is_ignored(name):
                 continue
+            path = above + name
             try:
                 if entry.is_symlink():
                     self._follow(path, entry, links)
                 elif entry.is_dir():
                     folders.append(path)
                     continue
-                if is_audio(entry.name) and not self.ignored.leaves_out(path):
-                    about = entry.stat()
-                    # A pipe or a device would block whoever opens it.
-                    if stat.S_ISREG(about.st_mode):
-                        yield Found(path, about.st_size, about.st_mtime_ns, about.st_ctime_ns)
+                if not is_audio(name) or left_out(path):
+                    continue
+                about = entry.stat()
+                # A pipe or a device would block whoever opens it.
+                if not stat.S_ISREG(about.st_mode):
+                    continue
+                self.seen += 1
+                if known.pop(path, None) == _STAMP.pack(about.st_size, about.st_mtime_ns):
+                    self.unchanged += 1
+                else:
+                    yield Found(path, about.st_size, about.st_mtime_ns, about.st_ctime_ns)
             except OSError as error:
                 self.note(path, error)
 
@@ -104,6 +119,13 @@ class Walk:
             self.unknown.append(path)
         if len(self.unknown) == MAX_UNKNOWN or not path:
             self.blind = True
+
+    def could_see(self, path: bytes) -> bool:
+        """Whether neither it nor a folder above it was unknown."""
+        unknown = set(self.unknown)
+        while path and path not in unknown:
+            path = os.path.dirname(path)
+        return not path
 
 
 def is_ignored(name: bytes) -> bool:

@@ -1,9 +1,9 @@
-"""What a scan of a library root knows and writes: roots, the files met, those that moved, those that vanished."""
+"""What a scan of a library root knows and writes: roots, files met before, those that moved, those that are missing."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ sql = store.queries("music_scan.sql")
 
 #: Most rows that one statement reads.
 PAGE = 500
+INVENTORY_PAGE = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +91,25 @@ def end_scan(scan: str, collection: str, *, state: str, reason: str, counts: Map
     with store.transaction():
         if state == "ok":
             store.run(sql["forget_unused_albums"], scan=scan)
-        store.run(sql["forget_seen"], scan=scan)
         store.run(sql["end_scan"], scan=scan, state=state, reason=reason, counts=Jsonb(dict(counts)))
         store.run(
             sql["end_root"], collection=collection, state=state, reason=reason, files=counts.get("seen", 0), full=full
         )
+
+
+def inventory(collection: str) -> dict[bytes, bytes]:
+    """The stamp (size and time in 16 bytes) of every active track's file as it was scanned, by path."""
+    found: dict[bytes, bytes] = {}
+    after = b""
+    while page := store.rows(sql["inventory"], collection=collection, after=after, limit=INVENTORY_PAGE):
+        found.update((bytes(path), bytes(stamp)) for path, stamp in page)
+        after = bytes(page[-1][0])
+    return found
+
+
+def analyze() -> None:
+    """Tell the planner how much there is: it takes a library that fills up for the empty one that it once was."""
+    store.run(sql["analyze"])
 
 
 def known(collection: str, paths: Sequence[bytes], keys: Sequence[str]) -> list[Known]:
@@ -123,10 +138,6 @@ _SONG = (
 )
 
 
-def seen(scan: str, collection: str, tracks: Sequence[str]) -> None:
-    store.run(sql["seen"], scan=scan, collection=collection, tracks=list(tracks))
-
-
 def restore(tracks: Sequence[str]) -> int:
     """How many of them were missing and are back."""
     return store.run(sql["restore"], tracks=list(tracks))
@@ -153,7 +164,13 @@ def save(collection: str, rows: music_rows.Rows) -> list[str]:
         store.run(sql["save_albums"], collection=collection, rows=Jsonb(list(rows.albums.values())))
         saved = store.many(_Saved, sql["save_tracks"], collection=collection, rows=Jsonb(list(rows.tracks.values())))
         store.run(sql["forget_credits"], tracks=[row.id for row in saved])
-        credited = [{**credit, "track_id": row.id} for row in saved for credit in rows.credited.get(row.path, ())]
+        better = {str(id) for (id,) in store.rows(sql["credited_better"], tracks=[row.id for row in saved])}
+        credited = [
+            {**credit, "track_id": row.id}
+            for row in saved
+            if row.id not in better
+            for credit in rows.credited.get(row.path, ())
+        ]
         store.run(sql["save_credits"], collection=collection, rows=Jsonb(credited))
         return [row.id for row in saved]
 
@@ -162,19 +179,9 @@ def active_count(collection: str) -> int:
     return int(store.value(sql["active_count"], collection=collection))
 
 
-def vanished_count(scan: str, collection: str, unknown: Sequence[bytes]) -> int:
-    """How many active tracks this scan has not met, apart from those at or beneath a path it could not look at."""
-    return int(store.value(sql["vanished_count"], scan=scan, collection=collection, unknown=list(unknown)))
-
-
-def vanished(scan: str, collection: str, unknown: Sequence[bytes]) -> Iterator[list[Known]]:
-    """Those tracks, a page at a time; each page may be marked before the next is asked for."""
-    after = "00000000-0000-0000-0000-000000000000"
-    while page := store.many(
-        Known, sql["vanished"], scan=scan, collection=collection, unknown=list(unknown), after=after, limit=PAGE
-    ):
-        yield page
-        after = page[-1].id
+def present(collection: str, paths: Sequence[bytes]) -> list[Known]:
+    """The active tracks at these paths."""
+    return store.many(Known, sql["present"], collection=collection, paths=list(paths))
 
 
 def mark_missing(tracks: Sequence[str]) -> int:

@@ -44,9 +44,6 @@ update scan_run
    set state = %(state)s, reason = %(reason)s, counts = %(counts)s, finished_at = clock_timestamp()
  where id = %(scan)s and state = 'running'
 
--- name: forget_seen
-delete from scan_seen where scan_id = %(scan)s
-
 -- name: end_root
 update library_roots
    set state             = %(state)s,
@@ -58,6 +55,17 @@ update library_roots
                                 then now() else last_full_scan_at end,
        accept_missing    = accept_missing and %(state)s::text <> 'ok'
  where collection_node_id = %(collection)s
+
+-- name: inventory
+-- Size and time as 16 bytes; none for a file that could not be read, which is other than any.
+select path, case when content_hash = '' then ''::bytea else int8send(size) || int8send(mtime_ns) end as stamp
+  from tracks
+ where collection_node_id = %(collection)s and state = 'ACTIVE' and path > %(after)s
+ order by path
+ limit %(limit)s
+
+-- name: analyze
+analyze tracks, albums, artists, track_artists
 
 -- name: known
 select id, path, path_key, size, mtime_ns, content_hash, state
@@ -95,11 +103,6 @@ select decode(r.path, 'hex') as new_path, t.id, t.path, t.path_key, t.size, t.mt
            and s.disc_no is not distinct from r.disc_no and s.track_no is not distinct from r.track_no) t
  where abs(coalesce(t.duration_ms, 0) - coalesce(r.duration_ms, 0)) <= 3000
  order by t.rank, t.state desc, t.path
-
--- name: seen
-insert into scan_seen (scan_id, track_id, collection_node_id)
-select %(scan)s, unnest(%(tracks)s::uuid[]), %(collection)s
-on conflict do nothing
 
 -- name: restore
 update tracks
@@ -211,35 +214,24 @@ returning id, path
 -- name: forget_credits
 delete from track_artists where track_id = any(%(tracks)s::uuid[]) and source = 'tag'
 
+-- name: credited_better
+select distinct track_id from track_artists where track_id = any(%(tracks)s::uuid[]) and source = 'musicbrainz'
+
 -- name: save_credits
 insert into track_artists (track_id, role, position, artist_id, credited_as, collection_node_id)
 select r.track_id, 'artist', r.position, a.id, r.credited_as, %(collection)s
   from jsonb_to_recordset(%(rows)s::jsonb)
     as r (track_id uuid, position smallint, artist_key text, credited_as text)
   join artists a on a.collection_node_id = %(collection)s and a.artist_key = r.artist_key
- where not exists (select from track_artists better where better.track_id = r.track_id and better.source = 'musicbrainz')
 on conflict do nothing
 
 -- name: active_count
 select count(id) from tracks where collection_node_id = %(collection)s and state = 'ACTIVE'
 
--- name: vanished_count
-select count(t.id)
-  from tracks t
- where t.collection_node_id = %(collection)s and t.state = 'ACTIVE'
-   and not exists (select from scan_seen s where s.scan_id = %(scan)s and s.track_id = t.id)
-   and not exists (select from unnest(%(unknown)s::bytea[]) as u (path)
-                    where t.path = u.path or substring(t.path for length(u.path) + 1) = u.path || '/'::bytea)
-
--- name: vanished
-select t.id, t.path, t.path_key, t.size, t.mtime_ns, t.content_hash, t.state
-  from tracks t
- where t.collection_node_id = %(collection)s and t.state = 'ACTIVE' and t.id > %(after)s
-   and not exists (select from scan_seen s where s.scan_id = %(scan)s and s.track_id = t.id)
-   and not exists (select from unnest(%(unknown)s::bytea[]) as u (path)
-                    where t.path = u.path or substring(t.path for length(u.path) + 1) = u.path || '/'::bytea)
- order by t.id
- limit %(limit)s
+-- name: present
+select id, path, path_key, size, mtime_ns, content_hash, state
+  from tracks
+ where collection_node_id = %(collection)s and state = 'ACTIVE' and path = any(%(paths)s::bytea[])
 
 -- name: mark_missing
 update tracks

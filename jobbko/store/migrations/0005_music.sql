@@ -25,22 +25,10 @@ create table scan_run (
     reason             text        not null default '',
     counts             jsonb       not null default '{}',
     started_at         timestamptz not null default now(),
-    finished_at        timestamptz,
-    unique (id, collection_node_id)
+    finished_at        timestamptz
 );
 
 create index scan_run_collection on scan_run (collection_node_id, started_at);
-
--- What a running scan has met: beside the tracks, so that a scan that finds no change writes nothing to them.
-create table scan_seen (
-    scan_id            uuid not null,
-    track_id           uuid not null,
-    collection_node_id uuid not null references nodes (id) on delete cascade,
-    primary key (scan_id, track_id),
-    foreign key (scan_id, collection_node_id) references scan_run (id, collection_node_id) on delete cascade
-);
-
-create index scan_seen_collection on scan_seen (collection_node_id);
 
 create table artists (
     id                 uuid primary key default gen_random_uuid(),

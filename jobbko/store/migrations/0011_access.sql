@@ -153,7 +153,7 @@ begin
     end loop;
     -- What lies where on this machine is for whoever runs it to say, and for scans to find: a path that a user could write
     -- is a file that a job would read for her.
-    execute format('revoke insert, update, delete on library_roots, scan_run, scan_seen, tracks, albums, artists,'
+    execute format('revoke insert, update, delete on library_roots, scan_run, tracks, albums, artists,'
                    ' track_artists, track_audio_features, artwork, artwork_link, provider_lookup from %I', api);
     execute format('grant update (accept_missing) on library_roots to %I', api);
     -- Of a job only what its sender decides; the rest is the engine's, which a row could otherwise tell what to run
