@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from jobbko import store
+from jobbko.audio import folders
 from jobbko.store import music_scan
 from tests.actors.music.scanning import collection, counted, put, rescan, states
 from tests.permissions import unreadable
@@ -70,6 +71,48 @@ def test_a_root_that_is_not_there_marks_nothing_and_says_why(root, happens, stat
     assert says in result["roots"][0]["reason"]
     assert set(states(root).values()) == {"ACTIVE"}
     assert store.value("select state from library_roots") == state
+
+
+def wiped(root: Path) -> None:
+    for path in root.rglob("*.mp3"):
+        path.unlink()
+
+
+def shrunk(root: Path) -> None:
+    for path in root.rglob("more*.mp3"):
+        path.unlink()
+
+
+@pytest.mark.parametrize("full", [False, True])
+@pytest.mark.parametrize(
+    ("happens", "states_of_root"),
+    [
+        (away, {"absent", "unreadable"}),
+        (emptied, {"empty", "absent"}),
+        (without_music, {"absent"}),
+        (wiped, {"vanishing", "empty"}),
+        (shrunk, {"vanishing"}),
+    ],
+)
+def test_what_happens_to_a_root_in_the_middle_of_a_scan_marks_nothing(root, monkeypatch, happens, states_of_root, full):
+    for number in range(75):
+        put(root, f"album {number // 25}/more {number}.mp3")
+    rescan(root)
+    folder, looked_at = folders.Walk._folder, []
+
+    def in_the_middle(walk, name, *more):
+        looked_at.append(name)
+        if len(looked_at) == 3:  # the root itself, and one of three albums, are behind it
+            happens(root)
+        return folder(walk, name, *more)
+
+    monkeypatch.setattr(folders.Walk, "_folder", in_the_middle)
+
+    result = rescan(root, full=full)
+
+    assert result["missing"] == 0
+    assert result["roots"][0]["state"] in states_of_root
+    assert set(states(root).values()) == {"ACTIVE"}
 
 
 def test_a_root_that_cannot_be_read_marks_nothing(root):
