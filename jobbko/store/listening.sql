@@ -90,10 +90,11 @@ select stddev_pop(energy) as energy, stddev_pop(danceability) as danceability, s
 with pool as materialized (
     select t.id, coalesce(nullif(lower(t.artist_credit), ''), t.id::text) as artist,
            coalesce(s.plays, 0) as plays,
-           %(tempo)s::float8 * coalesce(((cos(2 * pi() * ln(f.bpm) / ln(2)) - %(tempo_x)s::float8) ^ 2
-                + (sin(2 * pi() * ln(f.bpm) / ln(2)) - %(tempo_y)s::float8) ^ 2) / 4, 0.25)
-         + %(key)s::float8 * coalesce(((cos(pi() * left(f.key_camelot, -1)::integer / 6) - %(key_x)s::float8) ^ 2
-                + (sin(pi() * left(f.key_camelot, -1)::integer / 6) - %(key_y)s::float8) ^ 2) / 4, 0.25)
+           -- The square of the chord from the place to the middle, which lies inside the circle, over its greatest.
+           %(tempo)s::float8 * coalesce((1 + %(tempo_r)s::float8 ^ 2 - 2 * %(tempo_r)s::float8
+                * cos(2 * pi() * ln(f.bpm) / ln(2) - %(tempo_at)s::float8)) / 4, 0.25)
+         + %(key)s::float8 * coalesce((1 + %(key_r)s::float8 ^ 2 - 2 * %(key_r)s::float8
+                * cos(pi() / 6 * left(f.key_camelot, -1)::integer - %(key_at)s::float8)) / 4, 0.25)
          + coalesce(((f.energy - %(energy)s::float8) / %(energy_sd)s::float8) ^ 2, 1)
          + coalesce(((f.danceability - %(danceability)s::float8) / %(danceability_sd)s::float8) ^ 2, 1)
          + coalesce(((f.spectral_centroid - %(spectral_centroid)s::float8) / %(spectral_centroid_sd)s::float8) ^ 2, 1)

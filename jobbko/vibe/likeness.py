@@ -140,14 +140,15 @@ TERMS = (
 def centre(seeds: Sequence[tuple[Track, float]]) -> dict[str, float]:
     """The middle of weighted tracks in the figures that a statement narrows a library down by: see listening.sql.
 
-    Tempo and key are places on circles there, an octave and the wheel being one round.
+    Tempo and key are places on circles there, an octave and the wheel being one round: an angle, and how far out.
     """
     found = {name: _mean([(getattr(track, name), weight) for track, weight in seeds]) for name in NARROWED_BY}
     tempos = [(2 * math.pi * math.log2(track.bpm) if track.bpm else None, weight) for track, weight in seeds]
     keys = [(math.pi * int(t.key_camelot[:-1]) / 6 if t.key_camelot else None, weight) for t, weight in seeds]
     for name, angles in (("tempo", tempos), ("key", keys)):
-        found[f"{name}_x"] = _mean([(None if a is None else math.cos(a), weight) for a, weight in angles])
-        found[f"{name}_y"] = _mean([(None if a is None else math.sin(a), weight) for a, weight in angles])
+        x = _mean([(None if a is None else math.cos(a), weight) for a, weight in angles])
+        y = _mean([(None if a is None else math.sin(a), weight) for a, weight in angles])
+        found |= {f"{name}_at": math.atan2(y, x), f"{name}_r": math.hypot(x, y)}
     return found
 
 

@@ -21,16 +21,20 @@ def reason(before: Track, track: Track, *, kind: str = "", explored: bool = Fals
         parts.append("you have not heard it yet")
     if track.skips:
         parts.append(f"though you skipped it {times(track.skips)}")
-    return "; ".join(parts)
+    return "; ".join(parts) or "the nearest that is left"
 
 
 def compared(before: Track, track: Track) -> list[str]:
     close, other = list[str](), list[str]()
     tempo, key = tempo_apart(before, track), key_apart(before, track)
     if tempo is not None:
-        (close if tempo <= CLOSE_TEMPO else other).append(f"tempo ({before.bpm:.0f} → {track.bpm:.0f} BPM)")
+        (close if tempo <= CLOSE_TEMPO else other).append(
+            f"tempo ({change(f'{before.bpm:.0f}', f'{track.bpm:.0f}')} BPM)"
+        )
     if key is not None:
-        (close if key <= CLOSE_KEY else other).append(f"key ({before.key_camelot} → {track.key_camelot})")
+        (close if key <= CLOSE_KEY else other).append(
+            f"key ({change(str(before.key_camelot), str(track.key_camelot))})"
+        )
     if before.energy is not None and track.energy is not None:
         if abs(before.energy - track.energy) <= CLOSE_ENERGY:
             close.append("energy")
@@ -38,6 +42,10 @@ def compared(before: Track, track: Track) -> list[str]:
             other.append("more energy" if track.energy > before.energy else "less energy")
     said = [f"close in {listed(close)}"] if close else []
     return said + ([f"new: {listed(other)}"] if other else [])
+
+
+def change(one: str, other: str) -> str:
+    return one if one == other else f"{one} → {other}"
 
 
 def listed(words: list[str]) -> str:
