@@ -58,7 +58,10 @@ class Counts:
 
 
 def locked_session(id: str) -> Session:
-    """The session, for the caller alone until her transaction ends. Permanent, if that cannot be an id."""
+    """The session, for the caller alone until her transaction ends. Permanent, if that cannot be an id.
+
+    Missing also where it belongs to another collection than the running job.
+    """
     try:
         uuid.UUID(id)
     except ValueError:
@@ -69,7 +72,7 @@ def locked_session(id: str) -> Session:
 
 
 def standing(session: Session, trigger: str) -> Standing:
-    return store.one(Standing, sql["standing"], session=session.id, trigger=trigger)
+    return store.one(Standing, sql["standing"], session=session.id, user=session.user_id, trigger=trigger)
 
 
 def heard(session: Session) -> list[Heard]:

@@ -1,8 +1,14 @@
 -- What is listened to, and what to listen to next.
 
 -- name: session
--- Locked, so that two jobs do not make the same batch; weakly, so that reports of what is played go on meanwhile.
-select id, collection_node_id, user_id from listening_session where id = %(id)s for no key update
+-- Locked, so that two jobs do not make the same batch; weakly, so that reports of what is played go on meanwhile. A job of
+-- another collection learns nothing of it.
+select id, collection_node_id, user_id
+  from listening_session
+ where id = %(id)s
+   and coalesce(nullif(current_setting('jobbko.collection', true), ''), collection_node_id::text)
+       = collection_node_id::text
+   for no key update
 
 -- name: standing
 -- Where the session stands: its newest batch, what of that nobody has touched yet, and what was last played to the end.
@@ -21,7 +27,8 @@ select (select count(*) from vibe_batch where session_id = %(session)s and trigg
                 where i.session_id = %(session)s) as follows,
        (select count(*) from vibe_batch_item i join newest on newest.id = i.batch_id
          where not exists (select from playback_event e
-                            where e.session_id = %(session)s and e.track_id = i.track_id)) as ahead
+                            where e.session_id = %(session)s and e.track_id = i.track_id)
+           and not exists (select from dislikes d where d.user_id = %(user)s and d.track_id = i.track_id)) as ahead
 
 -- name: heard
 -- What was played in the session at all, the latest first.
@@ -92,7 +99,7 @@ with pool as materialized (
            coalesce(s.plays, 0) as plays,
            -- The square of the chord from the place to the middle, which lies inside the circle, over its greatest.
            %(tempo)s::float8 * coalesce((1 + %(tempo_r)s::float8 ^ 2 - 2 * %(tempo_r)s::float8
-                * cos(2 * pi() * ln(f.bpm) / ln(2) - %(tempo_at)s::float8)) / 4, 0.25)
+                * cos(2 * pi() * ln(nullif(f.bpm, 0)) / ln(2) - %(tempo_at)s::float8)) / 4, 0.25)
          + %(key)s::float8 * coalesce((1 + %(key_r)s::float8 ^ 2 - 2 * %(key_r)s::float8
                 * cos(pi() / 6 * left(f.key_camelot, -1)::integer - %(key_at)s::float8)) / 4, 0.25)
          + coalesce(((f.energy - %(energy)s::float8) / %(energy_sd)s::float8) ^ 2, 1)

@@ -38,6 +38,10 @@ def add(
     return str(id)
 
 
+def id_of(title: str) -> str:
+    return str(store.value("select id from tracks where title = %(title)s", title=title))
+
+
 def start(collection: str, user: str = KARI, id: str | None = None) -> str:
     return str(
         store.value(

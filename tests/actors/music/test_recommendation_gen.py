@@ -4,10 +4,9 @@ import uuid
 
 import pytest
 
-from actors.music.recommendation_gen import ENOUGH, recommendation_gen, seed_of
+from actors.music.recommendation_gen import recommendation_gen, seed_of
 from jobbko import store, vibe
 from jobbko.errors import Missing, Permanent
-from jobbko.store import listening
 from tests.actors.music.listening import (
     KARI,
     OLA,
@@ -15,6 +14,7 @@ from tests.actors.music.listening import (
     add,
     batches,
     dislike,
+    id_of,
     like,
     node,
     picks,
@@ -28,21 +28,8 @@ from tests.actors.music.listening import (
 pytestmark = pytest.mark.usefixtures("tx")
 
 
-@pytest.fixture
-def shelf():
-    """A collection with 40 tracks by 40 artists, 100 to 139 BPM, all in 8A."""
-    collection = node()
-    for number in range(40):
-        add(collection, f"T{number:02}", bpm=100 + number, energy=0.5 + number / 200)
-    return collection
-
-
-def id_of(title):
-    return str(store.value("select id from tracks where title = %(title)s", title=title))
-
-
-def test_a_session_that_starts_gets_a_batch_with_a_reason_for_each_track(shelf):
-    session = start(shelf)
+def test_a_session_that_starts_gets_a_batch_with_a_reason_for_each_track(forty):
+    session = start(forty)
 
     result = recommendation_gen(session, "session_start")
 
@@ -51,8 +38,8 @@ def test_a_session_that_starts_gets_a_batch_with_a_reason_for_each_track(shelf):
     assert batches(session) == [("session_start", 1, "")]
 
 
-def test_the_seeds_are_what_was_played_to_the_end_the_latest_first_and_each_counts_half_of_the_one_before(shelf):
-    session = start(shelf)
+def test_the_seeds_are_what_was_played_to_the_end_the_latest_first_and_each_counts_half_of_the_one_before(forty):
+    session = start(forty)
     for title in ("T00", "T10", "T20"):
         play(session, id_of(title))
     play(session, id_of("T30"), completed=False)
@@ -62,22 +49,22 @@ def test_the_seeds_are_what_was_played_to_the_end_the_latest_first_and_each_coun
     assert seeds(session) == [("T20", "played", 1.0), ("T10", "played", 0.5), ("T00", "played", 0.25)]
 
 
-def test_a_new_session_starts_from_what_its_listener_likes_and_plays_and_not_from_what_others_do(shelf):
-    before = start(shelf)
+def test_a_new_session_starts_from_what_its_listener_likes_and_plays_and_not_from_what_others_do(forty):
+    before = start(forty)
     play(before, id_of("T05"), days_ago=2)
     like(id_of("T06"))
     like(id_of("T20"), OLA)
     like(id_of("T07"))
     dislike(id_of("T07"))
-    session = start(shelf)
+    session = start(forty)
 
     recommend(session)
 
     assert {(title, kind) for title, kind, _ in seeds(session)} == {("T05", "favourite"), ("T06", "favourite")}
 
 
-def test_who_is_new_starts_from_a_track_by_chance_the_same_for_the_same_session(shelf):
-    session = start(shelf)
+def test_who_is_new_starts_from_a_track_by_chance_the_same_for_the_same_session(forty):
+    session = start(forty)
     recommendation_gen(session, "session_start")
     first = seeds(session)
     store.run("delete from vibe_batch")
@@ -88,8 +75,8 @@ def test_who_is_new_starts_from_a_track_by_chance_the_same_for_the_same_session(
     assert seeds(session) == first
 
 
-def test_the_same_database_and_seed_give_the_same_batch(shelf):
-    session = start(shelf)
+def test_the_same_database_and_seed_give_the_same_batch(forty):
+    session = start(forty)
     play(session, id_of("T20"))
     first = picks(recommendation_gen(session, "playback_completed")["batch"])
     store.run("delete from vibe_batch")
@@ -115,12 +102,12 @@ def test_the_nearest_in_tempo_come_first_worked_out_by_hand():
 
 
 @pytest.mark.parametrize("state", ["hidden", "warned", "kept"])
-def test_what_the_listener_dislikes_is_never_picked_and_others_dislikes_are_theirs(shelf, state):
+def test_what_the_listener_dislikes_is_never_picked_and_others_dislikes_are_theirs(forty, state):
     for number in range(35):
         dislike(id_of(f"T{number:02}"), state=state)
     dislike(id_of("T39"), OLA)
 
-    assert sorted(recommend(start(shelf))) == ["T35", "T36", "T37", "T38", "T39"]
+    assert sorted(recommend(start(forty))) == ["T35", "T36", "T37", "T38", "T39"]
 
 
 @pytest.mark.parametrize(("skips", "days_ago", "picked"), [(2, 1, True), (3, 1, False), (3, SKIP_DAYS + 1, True)])
@@ -168,37 +155,13 @@ def test_only_tracks_that_are_there_and_were_analysed_are_picked():
     assert recommend(start(collection)) == ["there"]
 
 
-def test_nothing_comes_from_another_collection(shelf):
+def test_nothing_comes_from_another_collection(forty):
     other = node()
     add(other, "theirs", bpm=100)
     theirs = start(other)
 
     assert recommend(theirs) == ["theirs"]
-    assert "theirs" not in recommend(start(shelf))
-
-
-def test_nothing_comes_twice_in_a_session_until_nothing_is_left(shelf):
-    session = start(shelf)
-    offered, played = recommend(session), []
-    everything = {f"T{number:02}" for number in range(40)}
-    while own := sorted(everything - {*offered, *played}):
-        played.append(own[0])
-        play(session, id_of(own[0]))
-        offered += recommend(session, "playback_completed")
-
-    assert len(offered) == len(set(offered))
-    assert set(offered).isdisjoint(played)
-
-
-def test_when_nothing_is_left_the_batch_is_empty_and_says_so():
-    collection = node()
-    session = start(collection)
-    play(session, add(collection, "only"))
-
-    assert recommend(session, "playback_completed") == []
-    assert batches(session)[-1][2] == (
-        "nothing is left of 1 analysed tracks: the others were played, offered, disliked or skipped"
-    )
+    assert "theirs" not in recommend(start(forty))
 
 
 def test_the_same_recording_under_another_name_is_not_offered_after_it_was_played():
@@ -234,52 +197,6 @@ def test_a_small_library_ends_well_and_says_why_there_is_so_little(tracks, statu
 
     assert (result["tracks"], result["reason"]) == expected
     assert batches(session) == [("session_start", 1, expected[1])]
-
-
-def test_a_second_run_writes_nothing_twice(shelf):
-    session = start(shelf)
-    play(session, id_of("T00"))
-    for trigger in ("session_start", "session_start", "playback_completed", "playback_completed"):
-        recommendation_gen(session, trigger)
-
-    assert batches(session) == [("session_start", 1, "")]
-    assert store.value("select count(*) from vibe_batch_item") == 10
-    result = recommendation_gen(session, "playback_completed")
-    assert result == {"batch": None, "tracks": 0, "reason": "nothing was played to the end since the last batch"}
-
-
-def test_a_batch_of_a_number_that_there_is_already_is_not_written(shelf):
-    session = start(shelf)
-    recommendation_gen(session, "session_start")
-
-    assert listening.add_batch(
-        listening.locked_session(session), "session_start", 1,
-        version=1, seed=0, after_event=None, reason="", seeds=[], items=[],
-    ) is None  # fmt: skip
-
-
-def test_who_plays_what_she_was_offered_gets_more_when_half_of_it_is_left_no_sooner(shelf):
-    session = start(shelf)
-    offered = recommend(session)
-    made = []
-    for title in offered[: 10 - ENOUGH + 1]:
-        play(session, id_of(title))
-        made.append(len(recommend(session, "playback_completed")))
-
-    assert made == [0, 0, 0, 0, 0, 10]
-
-
-def test_who_goes_her_own_way_gets_a_new_batch_at_once(shelf):
-    session = start(shelf)
-    offered = recommend(session)
-    own = next(f"T{number:02}" for number in range(40) if f"T{number:02}" not in offered)
-    play(session, id_of(own))
-
-    assert len(recommend(session, "playback_completed")) == 10
-    assert [(trigger, seq) for trigger, seq, _ in batches(session)] == [
-        ("session_start", 1),
-        ("playback_completed", 1),
-    ]
 
 
 def test_a_session_that_is_gone_is_nothing_to_do():

@@ -48,6 +48,15 @@ def test_a_session_gets_its_batch_and_the_next_when_its_listener_goes_her_own_wa
     ]
 
 
+def test_a_job_of_another_collection_learns_nothing_of_a_session_and_writes_nothing(session):
+    store.run("delete from job_queue")
+    recommendation_gen.send_with_options(args=(session, "session_start"), collection=node("another"))
+    drain(broker)
+
+    assert store.rows("select status::text, result from job_queue") == [("completed", None)]
+    assert batches(session) == []
+
+
 def test_a_job_that_fails_after_it_has_chosen_leaves_nothing_and_makes_the_same_batch_later(session, monkeypatch):
     add_batch, seen = job.listening.add_batch, []
 
