@@ -56,7 +56,8 @@ def recommend(session: Session, standing: Standing, trigger: str) -> dict[str, A
     # What was offered and played must not come again as another file, so their names are needed too.
     before = known([each.id for each in played], session)
     taken = known(listening.offered(session), session)
-    completed = [track for track, each in zip(before, played, strict=True) if each.completed]
+    to_the_end = {each.id for each in played if each.completed}
+    completed = [track for track in before if track.id in to_the_end]
     seeds = seeds_for(session, completed, seed)
     spread = listening.spread(Spread, session, analyzer=audio.ANALYZER)
     picks = vibe.choose(
@@ -108,9 +109,9 @@ def seeds_for(session: Session, completed: list[Track], seed: int) -> list[Seed]
 
 
 def known(ids: list[str], session: Session) -> list[Track]:
-    """All that there is to know of them, in this order."""
+    """All that there is to know of them, in this order; a sweep may have deleted one at this moment."""
     found = listening.tracks(Track, ids, session, analyzer=audio.ANALYZER)
-    return [found[id] for id in ids]
+    return [found[id] for id in ids if id in found]
 
 
 def near_to(session: Session, seeds: list[Seed], spread: Spread, seed: int) -> list[Track]:

@@ -23,8 +23,14 @@ TEMPO_JUMP, KEY_JUMP, ENERGY_JUMP = 0.12, 2, 0.25
 #: What counts beside the distance to the seeds: the step from the last track, each skip, and chance.
 STEP, SKIP, CHANCE = 0.5, 0.15, 0.05
 
-#: " - Remastered 2011": an edition of the same thing, as shops write it.
-_DASHED_EDITION = re.compile(r"\s+[-–]\s+[^-–]*\b(remaster(ed)?|mono|stereo|single version|album version)\b.*$", re.I)
+_WORDS = (
+    r"(remaster(ed)?|edition|deluxe|expanded|anniversary|bonus track|explicit|live|acoustic|unplugged|demo|remix|mix"
+    r"|edit|version|mono|stereo|instrumental)"
+)
+#: "(Live in Oslo)", "[2011 Remaster]", " - Radio Edit": another version of the same song, no change to a listener.
+_VERSION = re.compile(
+    rf"\s*[(\[][^()\[\]]*\b{_WORDS}\b[^()\[\]]*[)\]]|\s+[-–]\s+[^-–]*\b{_WORDS}\b[^-–]*$", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,15 +149,15 @@ def smooth(one: Track, other: Track) -> bool:
 
 
 def same_song(track: Track) -> set[tuple[str, ...]]:
-    """Names by which it is the same as another: its recording, and its title and artist in any spelling or edition.
+    """Names by which it is the same as another: its recording, and its title and artist in any spelling or version.
 
-    Not its sound: of pairs that a vector takes for the same, 10 to 33 % are not (AudioMuse-AI#773).
+    Not its sound: of pairs that a vector takes for the same, 10 to 33 % are not (NeptuneHub/AudioMuse-AI#773).
     """
     names = set[tuple[str, ...]]([("id", track.id)])
     if track.mb_recording_id:
         names.add(("recording", track.mb_recording_id))
     if track.title and track.artist_credit:
-        title = _DASHED_EDITION.sub("", matching.EDITION.sub("", track.title))
+        title = _VERSION.sub("", track.title) or track.title
         names.add(("name", matching.folded(title), matching.folded(track.artist_credit)))
     return names
 

@@ -117,11 +117,14 @@ def test_unknown_artists_are_not_one_artist():
         {"title": "SONG", "artist_credit": "the band"},
         {"title": "Song (2011 Remaster)", "artist_credit": "Band"},
         {"title": "Song - Remastered 2011", "artist_credit": "Band"},
+        {"title": "Song (Live in Oslo)", "artist_credit": "Band"},
+        {"title": "Song – Radio Edit", "artist_credit": "Band"},
         {"title": "Söng", "artist_credit": "Band feat. Somebody"},
     ],
     ids=lambda other: other["title"],
 )
 def test_the_same_song_never_comes_twice_in_a_batch_or_after_it_was_heard(other):
+    # NeptuneHub/AudioMuse-AI#30 (on a best-of, live), #310 (title and artist in other letters)
     one = track("one", title="Song", artist_credit="Band", mb_recording_id="r")
     double = track("double", **other)
 
@@ -130,8 +133,19 @@ def test_the_same_song_never_comes_twice_in_a_batch_or_after_it_was_heard(other)
     assert ids(chosen([double], before=[one])) == []
 
 
+def test_another_artists_song_of_that_name_and_names_that_are_all_version_are_songs_of_their_own():
+    tracks = [
+        track("one", title="Song", artist_credit="Band"),
+        track("cover", title="Song", artist_credit="Others"),
+        track("live", title="(Live)", artist_credit="Band"),
+        track("demo", title="[Demo]", artist_credit="Band"),
+    ]
+
+    assert len(chosen(tracks)) == 4
+
+
 def test_songs_that_only_sound_the_same_are_two_songs():
-    one = track("one", title="Song", artist_credit="Band", mb_recording_id="r")
+    one = track("one", title="Song", artist_credit="Band", mb_recording_id="r")  # NeptuneHub/AudioMuse-AI#773
     same_sound = track("two", title="Another Song", artist_credit="Band", mb_recording_id="s")
     untitled = [track("three", title="", artist_credit="Band"), track("four", title="", artist_credit="Band")]
 

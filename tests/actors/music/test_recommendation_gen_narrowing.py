@@ -1,8 +1,10 @@
 """From a large library to some hundred candidates, in the database."""
 
+import uuid
+
 import pytest
 
-from actors.music.recommendation_gen import near_to
+from actors.music.recommendation_gen import known, near_to
 from jobbko import audio
 from jobbko.store import listening
 from jobbko.vibe import Seed, Spread, Track
@@ -89,3 +91,10 @@ def test_a_session_may_begin_with_a_track_of_which_little_is_known():
     add(collection, "next")
 
     assert recommend(session, "playback_completed") == ["next"]
+
+
+def test_a_track_that_is_deleted_at_this_moment_is_left_out():
+    collection = node()
+    track, session = add(collection, "there"), listening.locked_session(start(collection))
+
+    assert [each.id for each in known([str(uuid.uuid4()), track], session)] == [track]
