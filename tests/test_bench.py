@@ -48,3 +48,11 @@ def test_the_ledger_agrees_with_who_sold_and_no_budget_is_exceeded_under_fire():
     assert (found["rows_wrong"], found["estimates_below_truth"], found["calls_without_row"]) == (0, 0, 0)
     assert found["budget_calls"] <= 100
     assert found["budget_taken_usd"] == 1.0
+
+
+@pytest.mark.slow
+def test_recommend_runs():
+    found = last_line("recommend.py", "--tracks", "3000")
+
+    assert found["median_ms"] > 0
+    assert 300 <= found["candidates"] <= 400

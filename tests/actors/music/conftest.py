@@ -15,6 +15,7 @@ from jobbko.testing.records import Shop
 from tests import sounds
 from tests.actors.music.albums import ALBUM, ARTIST, TRACKS
 from tests.actors.music.covers import GROUP, RELEASE
+from tests.actors.music.listening import add, node
 from tests.actors.music.scanning import put, rescan, song
 
 
@@ -101,3 +102,12 @@ def disliked(tx: None, folder: Path) -> Path:
         song(folder, f"album/{name}.flac", title=name.upper(), artist="Somebody")
     rescan(folder)
     return folder
+
+
+@pytest.fixture
+def forty(tx: None) -> str:
+    """A collection with 40 analysed tracks by 40 artists: T00 to T39, 100 to 139 BPM, all in 8A."""
+    collection = node()
+    for number in range(40):
+        add(collection, f"T{number:02}", bpm=100 + number, energy=0.5 + number / 200)
+    return collection
