@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import uuid
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -80,3 +82,14 @@ def test_the_default_collection_is_there():
 def test_no_finished_job_hangs_on_a_worker():
     # procrastinate-org/procrastinate#1454: millions of finished rows made each start take minutes.
     assert store.value("select count(*) from pg_constraint where contype = 'f' and confrelid = 'worker'::regclass") == 0
+
+
+def test_where_no_role_may_be_granted_anything_the_tables_are_isolated_all_the_same():
+    """A block that catches an error takes back all that it did: what isolates must stand in a block of its own."""
+    blocks = [
+        block
+        for file in sorted((Path(store.__file__).parent / "migrations").glob("*.sql"))
+        for block in re.findall(r"^do \$\$.*?end \$\$;", file.read_text(), re.DOTALL | re.MULTILINE)
+    ]
+    assert len(blocks) > 5
+    assert [block for block in blocks if "isolate_table" in block and "exception" in block] == []

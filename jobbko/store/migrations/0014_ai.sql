@@ -165,6 +165,10 @@ begin
                    current_user);
     execute format('create policy not_deleted on model_run as restrictive for delete using (current_user = %L)',
                    current_user);
+end $$;
+
+-- Apart: where no right to grant takes this back, the tables stay isolated.
+do $$ begin
     if exists (select from pg_roles where rolname = 'jobbko_api') then
         perform grant_api('jobbko_api');
     end if;

@@ -64,6 +64,10 @@ begin
     foreach made in array array['dislikes', 'likes', 'track_tombstones'] loop
         perform isolate_table(made::regclass), fence_table(made::regclass);
     end loop;
+end $$;
+
+-- Apart: where no right to grant takes this back, the tables stay isolated.
+do $$ begin
     if exists (select from pg_roles where rolname = 'jobbko_api') then
         perform grant_api('jobbko_api');
     end if;
