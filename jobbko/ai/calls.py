@@ -8,7 +8,8 @@ queue what is to happen (jobbko.errors), and what it cost is in the ledger whate
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, time, timedelta
 from decimal import Decimal
@@ -21,10 +22,10 @@ from jobbko.ai.bodies import storable
 from jobbko.ai.cleaning import plain, plain_all
 from jobbko.ai.gateways import Choice, Gateway, gateway_for
 from jobbko.ai.prompts import Prompt
-from jobbko.ai.verdicts import Verdict, error_for, judge
+from jobbko.ai.verdicts import NEVER_SENT, Verdict, error_for, judge
 from jobbko.clients import anthropic, claude, openai
 from jobbko.clients.reply import Reply
-from jobbko.errors import Charged, GateClosed
+from jobbko.errors import Charged, GateClosed, GateFoundClosed
 from jobbko.store import ledger
 from jobbko.store.ledger import Call, Outcome, Tokens
 
@@ -78,7 +79,8 @@ def complete(
     asked = wire.Asked(model, prompt, schema, tuple(images), max_tokens)
     _check_length(gateway, asked)
     run, estimate = _reserved(who, gateway, asked, Tokens(input=asked.most_input_tokens(), output=max_tokens))
-    reply = _sent(gateway, asked)
+    with _unless_closed(run):
+        reply = _sent(gateway, asked)
     tokens, spent = _settled(run, gateway, model, reply, judge(reply), estimate)
     text = plain(wire.text_of(reply))
     try:
@@ -157,6 +159,19 @@ def _sent(gateway: Gateway, asked: wire.Asked) -> Reply:
             )
 
 
+@contextlib.contextmanager
+def _unless_closed(run: str) -> Iterator[None]:
+    """Where the gate turns out to be closed nobody is asked: what was reserved is free again at once."""
+    try:
+        yield
+    except GateFoundClosed as error:
+        nothing = Tokens()
+        ledger.settle(
+            run, Outcome(error.kind, str(error), None, None, None, None, None, nothing, Decimal(0), "provider")
+        )
+        raise
+
+
 def _settled(
     run: str, gateway: Gateway, model: str, reply: Reply, verdict: Verdict | None, estimate: Decimal
 ) -> tuple[Tokens, Decimal]:
@@ -196,8 +211,9 @@ def _spent(
     # An error that the provider answered with is not billed; no answer, or one without figures, may be.
     if verdict is not None and reply.status is not None and reply.status >= 400:
         return Decimal(0), "provider"
-    if verdict is not None and verdict.kind == "outage":
-        return Decimal(0), "provider"  # it never reached anybody
+    # A connection that broke afterwards is another matter: whoever was at work on the answer may bill it.
+    if verdict is not None and (isinstance(reply.error, NEVER_SENT) or (verdict.kind == "outage" and not reply.error)):
+        return Decimal(0), "provider"
     return estimate, "estimate"
 
 
@@ -219,9 +235,15 @@ def embed(texts: Sequence[str], *, wanted: Choice | None = None) -> tuple[str, l
     request = {"texts": len(texts), "bytes": sum(len(text.encode()) for text in texts)}
     run = _written(who, gateway, model, "embed", "", request, estimate)
     body = {"model": model, "input": [plain(text) for text in texts]}
-    reply = openai.embeddings(
-        gateway.url, gateway.secret(), body, service=gateway.gate, provider=gateway.provider, timeout=gateway.timeout
-    )
+    with _unless_closed(run):
+        reply = openai.embeddings(
+            gateway.url,
+            gateway.secret(),
+            body,
+            service=gateway.gate,
+            provider=gateway.provider,
+            timeout=gateway.timeout,
+        )
     _settled(run, gateway, model, reply, judge(reply) if not vectors.there(reply) else None, estimate)
     try:
         return usage.served(reply) or model, vectors.of(reply, len(texts))

@@ -108,7 +108,7 @@ def configuration() -> Configuration:
     """UserError for a file that cannot be read, an unknown name in it, or a value of the wrong kind."""
     said = _read(settings.AI_CONFIG) if settings.AI_CONFIG else {}
     gateways = {name: _gateway(name, given) for name, given in _table(said, "gateways").items()}
-    if settings.AI_URL or settings.AI_BACKEND == "cli":
+    if settings.AI_URL or settings.AI_BACKEND != "gateway":
         simple: dict[str, Any] = {"url": settings.AI_URL, "backend": settings.AI_BACKEND, "model": settings.AI_MODEL}
         simple |= {"embedding_model": settings.AI_EMBEDDING_MODEL, "free": settings.AI_FREE}
         simple |= {"key": "JOBBKO_AI_KEY" if os.environ.get("JOBBKO_AI_KEY") else "", "provider": _provider()}

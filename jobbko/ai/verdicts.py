@@ -74,6 +74,13 @@ def error_for(verdict: Verdict, gate: str) -> JobError:
     return Charged(verdict.kind, verdict.message, service=gate if verdict.plain_500 else None)
 
 
+#: What is raised before anybody has the request (https://www.python-httpx.org/exceptions/).
+NEVER_SENT = (
+    *(httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol),
+    *(httpx.LocalProtocolError, httpx.InvalidURL, FileNotFoundError, PermissionError),
+)
+
+
 def _raised(error: Exception) -> Kind:
     """By whether the request had been sent (https://www.python-httpx.org/exceptions/), and is paid for perhaps."""
     match error:

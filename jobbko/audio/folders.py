@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from jobbko.audio import is_audio
+from jobbko.audio.ignoring import Ignored
 from jobbko.errors import Missing, Throttled
 
 #: Folders and files that file servers, desktops and Macs leave lying about.
@@ -32,6 +33,7 @@ class Found:
     path: bytes
     size: int  # bytes
     mtime_ns: int
+    ctime_ns: int = 0  # when anything about it was last written, which no copying tool puts back
 
 
 @dataclass
@@ -44,6 +46,9 @@ class Walk:
     blind: bool = False
     errors: list[str] = field(default_factory=list)
     error_count: int = 0
+
+    def __post_init__(self) -> None:
+        self.ignored = Ignored(self.root)
 
     def __iter__(self) -> Iterator[Found]:
         """Real folders first, linked ones after them, each folder once: a link back up is a loop, not a library."""
@@ -61,24 +66,27 @@ class Walk:
                 self.note(folder, error)
 
     def _folder(self, folder: bytes, folders: list[bytes], links: list[bytes]) -> Iterator[Found]:
-        with os.scandir(os.path.join(self.root, folder)) as entries:
-            for entry in entries:
-                path = os.path.join(folder, entry.name)
-                if is_ignored(entry.name):
+        with os.scandir(os.path.join(self.root, folder)) as listing:
+            entries = list(listing)
+        if not self.ignored.enters(folder, {entry.name for entry in entries}):
+            return
+        for entry in entries:
+            path = os.path.join(folder, entry.name)
+            if is_ignored(entry.name):
+                continue
+            try:
+                if entry.is_symlink():
+                    self._follow(path, entry, links)
+                elif entry.is_dir():
+                    folders.append(path)
                     continue
-                try:
-                    if entry.is_symlink():
-                        self._follow(path, entry, links)
-                    elif entry.is_dir():
-                        folders.append(path)
-                        continue
-                    if is_audio(entry.name):
-                        about = entry.stat()
-                        # A pipe or a device would block whoever opens it.
-                        if stat.S_ISREG(about.st_mode):
-                            yield Found(path, about.st_size, about.st_mtime_ns)
-                except OSError as error:
-                    self.note(path, error)
+                if is_audio(entry.name) and not self.ignored.leaves_out(path):
+                    about = entry.stat()
+                    # A pipe or a device would block whoever opens it.
+                    if stat.S_ISREG(about.st_mode):
+                        yield Found(path, about.st_size, about.st_mtime_ns, about.st_ctime_ns)
+            except OSError as error:
+                self.note(path, error)
 
     def _follow(self, path: bytes, entry: os.DirEntry[bytes], links: list[bytes]) -> None:
         """A link to a folder is walked later; one to nothing, or to an empty folder, is a disk that is not there."""
@@ -126,6 +134,15 @@ def is_gone(path: bytes) -> bool:
     except OSError as error:
         return error.errno in (errno.ENOENT, errno.ENOTDIR)
     return False
+
+
+def is_same_file(old: bytes, new: bytes) -> bool:
+    """Whether both names are one entry: where a file system does not tell A from a, a renamed file has both."""
+    try:
+        one, other = os.lstat(old), os.lstat(new)
+    except OSError:
+        return False
+    return one.st_nlink == 1 and (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)
 
 
 def look(root: bytes, path: bytes, library: str) -> os.stat_result:

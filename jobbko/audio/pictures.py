@@ -71,17 +71,38 @@ def embedded(path: bytes) -> Iterator[bytes]:
         yield bytes(data)
 
 
-def beside(path: bytes, root: bytes) -> Iterator[bytes]:
-    """The cover files in the folder of a music file, and above it if it is the folder of one disc."""
+def folders(path: bytes, root: bytes) -> tuple[bytes, bytes | None]:
+    """Where a music file's album has its cover, and where its disc has one of its own if that is another folder."""
     folder = os.path.dirname(path)
-    folders = [folder]
     if DISC_FOLDER.fullmatch(os.path.basename(folder)) and folder != root:
-        folders.append(os.path.dirname(folder))
-    for place in folders:
-        names = {name.lower(): name for name in sorted(os.listdir(place))}
-        for wanted in (stem + suffix for stem in _STEMS for suffix in _SUFFIXES):
-            if wanted in names and (data := _regular(os.path.join(place, names[wanted]))) is not None:
-                yield data
+        return os.path.dirname(folder), folder
+    return folder, None
+
+
+def disc_number(folder: bytes) -> int | None:
+    """The 2 of "CD 2"."""
+    found = re.search(rb"\d+", os.path.basename(folder))
+    return int(found[0]) if found else None
+
+
+def lying_in(folder: bytes) -> Iterator[bytes]:
+    """The cover files in a folder, the likeliest first."""
+    names = {name.lower(): name for name in sorted(os.listdir(folder))}
+    for wanted in (stem + suffix for stem in _STEMS for suffix in _SUFFIXES):
+        if wanted in names and (data := _regular(os.path.join(folder, names[wanted]))) is not None:
+            yield data
+
+
+def thumbnail(picture: Picture, size: int) -> bytes:
+    """The same as WebP, no side longer than `size` pixels; never larger than it was."""
+    from PIL import Image, ImageOps
+
+    with Image.open(io.BytesIO(picture.data), formats=list(_FORMATS)) as image:
+        upright = ImageOps.exif_transpose(image).convert("RGB")
+    upright.thumbnail((size, size), Image.Resampling.LANCZOS)
+    packed = io.BytesIO()
+    upright.save(packed, "WEBP", quality=82)
+    return packed.getvalue()
 
 
 def _regular(file: bytes) -> bytes | None:

@@ -59,6 +59,7 @@ class Tags:
     """What the file says, or in `error` why it says nothing; the title is then its name."""
 
     title: str
+    titled: bool = False  # by a tag
     artists: tuple[str, ...] = ()
     artist_credit: str = ""
     artist_sort: str = ""
@@ -128,6 +129,7 @@ def _tags(file: Any, name: str) -> Tags:
     year = re.match(r"\d{4}", date)
     return Tags(
         title=_first(said("title")) or name,
+        titled=bool(said("title")),
         artists=tuple(dict.fromkeys(artists)),
         artist_credit=", ".join(said("artist")) if len(said("artist")) > 1 else credit,
         artist_sort=_first(said("artist_sort")),

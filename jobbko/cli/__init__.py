@@ -1,4 +1,4 @@
-"""The `jobbko` command. One file is one subcommand, named after it; found, not listed."""
+"""The `jobbko` command. One file is one subcommand, named after it (local_ai.py: local-ai); found, not listed."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ class _Commands(click.Group):
     """Subcommands are imported when they are asked for, so `jobbko --help` costs nothing."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_"))
+        names = (module.name for module in pkgutil.iter_modules(__path__))
+        return sorted(name.replace("_", "-") for name in names if not name.startswith("_"))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.list_commands(ctx):
             return None
-        command: click.Command = importlib.import_module(f"{__name__}.{cmd_name}").command
+        command: click.Command = importlib.import_module(f"{__name__}.{cmd_name.replace('-', '_')}").command
         return command
 
 

@@ -40,6 +40,11 @@ def _say_what_is_left(collection: str) -> None:
             f"{counted(state.later, 'job')} put off for something outside, to go on without you, the next "
             f"{ago(state.next_at)}: {escape(state.why_later or '')}"
         )
+    if state.to_look_up:
+        say(
+            f"{counted(state.to_look_up, 'track')} still to be looked up at MusicBrainz, which takes a second each at "
+            "most: `jobbko up`, or any worker, goes on with it."
+        )
     if state.dead:
         say(f"[red]{counted(state.dead, 'job')} failed for good[/]: `jobbko jobs --status error`.")
 

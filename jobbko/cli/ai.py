@@ -39,7 +39,10 @@ def test(gateway: str | None, as_json: bool) -> None:
 
     known = list(configuration().gateways)
     if not known:
-        raise UserError("No gateway is configured. Set JOBBKO_AI_URL and JOBBKO_AI_MODEL, or JOBBKO_AI_CONFIG.")
+        raise UserError(
+            "No gateway is configured. Set JOBBKO_AI_URL and JOBBKO_AI_MODEL, or JOBBKO_AI_CONFIG; "
+            "jobbko local-ai serves one that needs no key."
+        )
     if gateway is not None and gateway not in known:
         raise NothingMatched(f"There is no gateway {gateway}. Known: {', '.join(known)}.")
     migrate()

@@ -20,10 +20,11 @@ from jobbko.store import library, migrate
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--full", is_flag=True, help="Read every file again, also those that look unchanged.")
+@click.option("--reindex", is_flag=True, help="As --full, and look up the metadata of every track again.")
 @click.option("--no-wait", is_flag=True, help="Only put the scan into the queue.")
 @click.option("--all", "everything", is_flag=True, help=f"Show all tracks, not only the first {FIRST}.")
 @as_json
-def command(folder: Path, full: bool, no_wait: bool, everything: bool, as_json: bool) -> None:
+def command(folder: Path, full: bool, reindex: bool, no_wait: bool, everything: bool, as_json: bool) -> None:
     """Scan FOLDER for music: read tags, measure tempo, key and loudness, find covers.
 
     Runs through the queue, by a worker that is there or else by one of its own. Only what is new or changed is
@@ -33,7 +34,7 @@ def command(folder: Path, full: bool, no_wait: bool, everything: bool, as_json: 
         raise UserError(f"{folder} is not a folder that can be read. Is the disk mounted?")
     migrate.migrate()
     publish()
-    scan_id = send(folder, full)
+    scan_id = send(folder, full, reindex)
     if no_wait:
         print_json({"job": scan_id}) if as_json else say(f"Scan {scan_id[:8]} waits in the queue.")
         return
@@ -46,8 +47,10 @@ def command(folder: Path, full: bool, no_wait: bool, everything: bool, as_json: 
     show(result, collection, everything)
 
 
-def send(folder: Path, full: bool = False) -> str:
+def send(folder: Path, full: bool = False, reindex: bool = False) -> str:
     """Put a scan into the queue; the id of its job."""
     from pipelines import library as flows
 
-    return str(flows.scan(os.path.abspath(folder), full=full).run().messages[0].message_id)
+    root = os.path.abspath(folder)
+    flow = flows.reindex(root) if reindex else flows.scan(root, full=full)
+    return str(flow.run().messages[0].message_id)

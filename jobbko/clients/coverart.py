@@ -58,4 +58,5 @@ def _cover(address: str, suffix: str) -> tuple[str, bytes]:
 
 
 def _get(address: str) -> httpx.Response:
-    return clients.request("GET", address, service=SERVICE, timeout=_TIMEOUT, limit=_MOST_BYTES)
+    # archive.org answers 403 for an item that was taken down.
+    return clients.request("GET", address, service=SERVICE, timeout=_TIMEOUT, limit=_MOST_BYTES, withheld=True)

@@ -52,6 +52,7 @@ select day, job_type, model, count(*) as calls, count(*) filter (where state = '
        coalesce(sum(reserved_usd) filter (where cost_usd is null), 0)::float8 as estimated_usd
   from model_run
  where day > (clock_timestamp() at time zone 'utc')::date - %(days)s::integer
+   and class is distinct from 'gate'  -- it was closed, and nobody was asked
  group by day, job_type, model
  order by day desc, cost_usd desc, job_type, model
 

@@ -35,7 +35,8 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Jobs: measurements and covers that are not done, those of both that run or could run now, those put off."""
+    """Jobs: measurements and covers that are not done, those of both that run or could run now, those put off; tracks
+    that are still to be looked up outside."""
 
     to_measure: int
     to_cover: int
@@ -43,6 +44,7 @@ class Progress:
     later: int
     next_at: datetime | None
     why_later: str | None
+    to_look_up: int
     dead: int
 
 

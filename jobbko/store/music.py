@@ -1,4 +1,4 @@
-"""Tracks, how they sound, and their pictures, as the music jobs see them."""
+"""Tracks and how they sound, as the music jobs see them; and what services were asked about them."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ class Track:
     title: str
     artist_credit: str
     album_id: str | None
+    disc_no: int | None
     tag_error: str
     audio_features_ready: bool
     root: bytes
@@ -110,19 +111,6 @@ class Features:
     peak_rss_mb: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Artwork:
-    """A kept picture; store_path is below the artwork folder."""
-
-    id: str
-    sha256: str
-    mime: str
-    width: int
-    height: int
-    bytes: int
-    store_path: str
-
-
 def track(track_id: str) -> Track:
     """Permanent, if that cannot be the id of a track."""
     _check("track_id", track_id)
@@ -180,64 +168,25 @@ def set_features(
         store.run(sql["set_features_ready"], track_id=track_id)
 
 
-def add_artwork(collection: str, *, sha256: str, mime: str, width: int, height: int, size: int, store_path: str) -> str:
-    """Its id; the same picture twice is one row."""
-    return str(
-        store.value(
-            sql["add_artwork"],
-            collection=collection,
-            sha256=sha256,
-            mime=mime,
-            width=width,
-            height=height,
-            size=size,
-            store_path=store_path,
-        )
-    )
-
-
-def link_track(track: Track, artwork_id: str, *, source: str, source_url: str = "") -> None:
-    store.run(
-        sql["link_track"],
-        track_id=track.id,
-        artwork_id=artwork_id,
-        collection=track.collection_node_id,
-        source=source,
-        source_url=source_url,
-    )
-
-
-def link_album(album: Album, artwork_id: str, *, source: str, source_url: str = "") -> None:
-    """Make it the album's front cover unless it has one; a local picture replaces a downloaded one."""
-    store.run(
-        sql["link_album"],
-        album_id=album.id,
-        artwork_id=artwork_id,
-        collection=album.collection_node_id,
-        source=source,
-        source_url=source_url,
-    )
-
-
-def artwork(artwork_id: str) -> Artwork:
-    return store.one(Artwork, sql["artwork"], artwork_id=artwork_id)
-
-
-def find_track_artwork(track_id: str) -> Artwork | None:
-    return store.find(Artwork, sql["track_artwork"], track_id=track_id)
-
-
-def known_to_lack(entity_type: str, entity_id: str, *, provider: str, asked: str, collection: str) -> bool:
-    """Whether that service lately said that it has nothing for this question."""
+def begin_lookup(entity_type: str, entity_id: str, *, provider: str, asked: str, collection: str, by: str) -> bool:
+    """Whether to ask: not if that service lately had nothing for this question, nor while somebody else asks it."""
     return bool(
-        store.value(
-            sql["known_to_lack"],
+        store.rows(
+            sql["begin_lookup"],
             entity_type=entity_type,
             entity_id=entity_id,
             provider=provider,
             asked=asked,
             collection=collection,
+            asked_by=by,
         )
+    )
+
+
+def give_up_lookup(entity_type: str, entity_id: str, *, provider: str, collection: str) -> None:
+    """There was no answer: whoever comes next may ask."""
+    store.run(
+        sql["give_up_lookup"], entity_type=entity_type, entity_id=entity_id, provider=provider, collection=collection
     )
 
 

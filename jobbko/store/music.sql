@@ -1,15 +1,15 @@
--- Tracks, how they sound, and their pictures.
+-- Tracks and how they sound; and what services were asked about them.
 
 -- name: track
 select t.id, t.collection_node_id, t.path, t.path_text, t.state, t.size, t.mtime_ns, t.title, t.artist_credit,
-       t.album_id, t.tag_error, t.audio_features_ready, r.path as root
+       t.album_id, t.disc_no, t.tag_error, t.audio_features_ready, r.path as root
   from tracks t
   join library_roots r on r.collection_node_id = t.collection_node_id
  where t.id = %(track_id)s
 
 -- name: track_at
 select t.id, t.collection_node_id, t.path, t.path_text, t.state, t.size, t.mtime_ns, t.title, t.artist_credit,
-       t.album_id, t.tag_error, t.audio_features_ready, r.path as root
+       t.album_id, t.disc_no, t.tag_error, t.audio_features_ready, r.path as root
   from tracks t
   join library_roots r on r.collection_node_id = t.collection_node_id
  where t.collection_node_id = %(collection)s and t.path = %(path)s
@@ -18,7 +18,7 @@ select t.id, t.collection_node_id, t.path, t.path_text, t.state, t.size, t.mtime
 select a.id, a.collection_node_id, a.title, a.artist_credit, a.compilation, a.year, a.mb_release_id,
        a.mb_release_group_id, l.artwork_id, l.source as artwork_source
   from albums a
-  left join artwork_link l on l.album_id = a.id and l.kind = 'front'
+  left join artwork_link l on l.album_id = a.id and l.disc_no is null and l.kind = 'front'
  where a.id = %(album_id)s
 
 -- name: unanalysed
@@ -102,45 +102,24 @@ update tracks
               and f.source_size = tracks.size and f.source_mtime_ns = tracks.mtime_ns)
  where id = %(track_id)s
 
--- name: add_artwork
-with added as (
-    insert into artwork (collection_node_id, sha256, mime, width, height, bytes, store_path)
-    values (%(collection)s, %(sha256)s, %(mime)s, %(width)s, %(height)s, %(size)s, %(store_path)s)
-    on conflict (collection_node_id, sha256) do update set store_path = excluded.store_path
-    returning id
-)
-select id from added
+-- name: begin_lookup
+-- Taken by one who asks; by himself again, if he was killed; by another when the time is up, or for another question.
+insert into provider_lookup
+      (entity_type, entity_id, provider, asked, collection_node_id, status, asked_by, next_check_at)
+values (%(entity_type)s, %(entity_id)s, %(provider)s, %(asked)s, %(collection)s, 'asking', %(asked_by)s,
+        now() + interval '10 minutes')
+on conflict (collection_node_id, entity_type, entity_id, provider) do update
+   set asked = excluded.asked, status = 'asking', asked_by = excluded.asked_by, next_check_at = excluded.next_check_at,
+       miss_count = case when provider_lookup.asked = excluded.asked then provider_lookup.miss_count else 0 end
+ where provider_lookup.next_check_at <= now() or provider_lookup.asked <> excluded.asked
+    or (provider_lookup.status = 'asking' and provider_lookup.asked_by = excluded.asked_by)
+    or provider_lookup.status = 'ok'
+returning true
 
--- name: link_track
-insert into artwork_link (track_id, artwork_id, collection_node_id, source, source_url)
-values (%(track_id)s, %(artwork_id)s, %(collection)s, %(source)s, %(source_url)s)
-on conflict (track_id, album_id, kind) do update
-   set artwork_id = excluded.artwork_id, source = excluded.source, source_url = excluded.source_url
- where artwork_link.source <> 'user'
-
--- name: link_album
--- The first picture stays, so that the tracks of an album do not take turns; one made by its owner always does.
-insert into artwork_link (album_id, artwork_id, collection_node_id, source, source_url)
-values (%(album_id)s, %(artwork_id)s, %(collection)s, %(source)s, %(source_url)s)
-on conflict (track_id, album_id, kind) do update
-   set artwork_id = excluded.artwork_id, source = excluded.source, source_url = excluded.source_url
- where artwork_link.source in ('coverart', 'discogs') and excluded.source in ('embedded', 'folder')
-
--- name: artwork
-select id, sha256, mime, width, height, bytes, store_path
-  from artwork
- where id = %(artwork_id)s
-
--- name: track_artwork
-select a.id, a.sha256, a.mime, a.width, a.height, a.bytes, a.store_path
-  from artwork_link l
-  join artwork a on a.id = l.artwork_id
- where l.track_id = %(track_id)s and l.kind = 'front'
-
--- name: known_to_lack
-select exists (
-    select from provider_lookup
-     where collection_node_id = %(collection)s and entity_type = %(entity_type)s and entity_id = %(entity_id)s and provider = %(provider)s and asked = %(asked)s and status = 'not_found' and next_check_at > now())
+-- name: give_up_lookup
+update provider_lookup set next_check_at = now()
+ where collection_node_id = %(collection)s and entity_type = %(entity_type)s and entity_id = %(entity_id)s
+   and provider = %(provider)s and status = 'asking'
 
 -- name: set_lookup
 -- A second miss waits twice as long, up to a year; a little chance keeps a library from asking all at once.

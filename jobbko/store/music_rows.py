@@ -15,7 +15,18 @@ from typing import Any
 VARIOUS = "Various Artists"
 _DISC_FOLDER = re.compile(r"(cd|dis[ck])[ _.-]*\d{1,2}", re.IGNORECASE)
 _TRACK = (
-    *("title", "artist_credit", "track_no", "track_total", "disc_no", "genre", "release_date", "year", "isrc"),
+    *(
+        "title",
+        "titled",
+        "artist_credit",
+        "track_no",
+        "track_total",
+        "disc_no",
+        "genre",
+        "release_date",
+        "year",
+        "isrc",
+    ),
     *("duration_ms", "codec", "sample_rate", "channels", "bitrate"),
 )
 

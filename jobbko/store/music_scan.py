@@ -107,6 +107,22 @@ def same_content(collection: str, hashes: Sequence[bytes]) -> list[Known]:
     return store.many(Known, sql["same_content"], collection=collection, hashes=list(hashes))
 
 
+def same_song(collection: str, described: Sequence[Mapping[str, Any]]) -> list[tuple[bytes, Known]]:
+    """(path, track) for files that were read and tracks that are the same song by what their tags say, surest first."""
+    rows = [
+        {name: file[name] for name in _SONG} | {"path": file["path"].hex()} for file in described if not file["error"]
+    ]
+    found = store.rows(sql["same_song"], collection=collection, rows=Jsonb(rows)) if rows else []
+    return [(bytes(path), Known(*track)) for path, *track in found]
+
+
+#: What says which song a file is.
+_SONG = (
+    *("title", "titled", "artist_credit", "album", "disc_no", "track_no", "duration_ms", "recording_id"),
+    "release_track_id",
+)
+
+
 def seen(scan: str, collection: str, tracks: Sequence[str]) -> None:
     store.run(sql["seen"], scan=scan, collection=collection, tracks=list(tracks))
 

@@ -76,6 +76,26 @@ select t.id, t.path, t.path_key, t.size, t.mtime_ns, t.content_hash, t.state
          order by state desc, path
          limit 20) t
 
+-- name: same_song
+-- The surest first: the same place on a release, the same recording, the same names.
+select decode(r.path, 'hex') as new_path, t.id, t.path, t.path_key, t.size, t.mtime_ns, t.content_hash, t.state
+  from jsonb_to_recordset(%(rows)s::jsonb)
+    as r (path text, title text, titled boolean, artist_credit text, album text, disc_no integer, track_no integer,
+          duration_ms bigint, recording_id uuid, release_track_id uuid)
+ cross join lateral (
+        select 1 as rank, s.* from tracks s
+         where s.collection_node_id = %(collection)s and s.mb_release_track_id = r.release_track_id
+         union all
+        select 2, s.* from tracks s
+         where s.collection_node_id = %(collection)s and s.mb_recording_id = r.recording_id
+         union all
+        select 3, s.* from tracks s left join albums a on a.id = s.album_id
+         where s.collection_node_id = %(collection)s and s.title = r.title and s.titled and r.titled
+           and s.artist_credit = r.artist_credit and coalesce(a.title, '') = r.album
+           and s.disc_no is not distinct from r.disc_no and s.track_no is not distinct from r.track_no) t
+ where abs(coalesce(t.duration_ms, 0) - coalesce(r.duration_ms, 0)) <= 3000
+ order by t.rank, t.state desc, t.path
+
 -- name: seen
 insert into scan_seen (scan_id, track_id, collection_node_id)
 select %(scan)s, unnest(%(tracks)s::uuid[]), %(collection)s
@@ -119,13 +139,15 @@ on conflict (collection_node_id, artist_key) do update
 
 -- name: save_albums
 insert into albums (collection_node_id, album_key, title, artist_id, artist_credit, compilation, release_date, year,
-                    disc_total, mb_release_id, mb_release_group_id)
+                    disc_total, mb_release_id, mb_release_group_id, mbid_source)
 select %(collection)s, r.album_key, r.title, a.id, r.artist_credit, r.compilation, r.release_date, r.year,
-       r.disc_total, r.mb_release_id, r.mb_release_group_id
+       r.disc_total, coalesce(d.new, r.mb_release_id), r.mb_release_group_id,
+       case when r.mb_release_id is null then '' else 'tag' end
   from jsonb_to_recordset(%(rows)s::jsonb)
     as r (album_key text, title text, artist_key text, artist_credit text, compilation boolean, release_date text,
           year integer, disc_total integer, mb_release_id uuid, mb_release_group_id uuid)
   left join artists a on a.collection_node_id = %(collection)s and a.artist_key = r.artist_key
+  left join mbid_redirect d on d.collection_node_id = %(collection)s and d.old = r.mb_release_id
  order by r.album_key
 on conflict (collection_node_id, album_key) do update
    set title               = excluded.title,
@@ -137,23 +159,28 @@ on conflict (collection_node_id, album_key) do update
        disc_total          = coalesce(excluded.disc_total, albums.disc_total),
        mb_release_id       = coalesce(excluded.mb_release_id, albums.mb_release_id),
        mb_release_group_id = coalesce(excluded.mb_release_group_id, albums.mb_release_group_id),
+       mbid_source         = coalesce(nullif(excluded.mbid_source, ''), albums.mbid_source),
        updated_at          = clock_timestamp()
 
 -- name: save_tracks
-insert into tracks (collection_node_id, path, path_text, path_key, size, mtime_ns, content_hash, title, artist_credit,
-                    album_id, track_no, track_total, disc_no, genre, release_date, year, isrc, bpm_tag, key_tag,
-                    duration_ms, codec, sample_rate, channels, bitrate, mb_recording_id, mb_release_track_id, tag_error)
+-- What the tags leave open keeps what MusicBrainz has said (`filled`).
+insert into tracks (collection_node_id, path, path_text, path_key, size, mtime_ns, content_hash, title, titled,
+                    artist_credit, album_id, track_no, track_total, disc_no, genre, release_date, year, isrc, bpm_tag,
+                    key_tag, duration_ms, codec, sample_rate, channels, bitrate, mb_recording_id, mb_release_track_id,
+                    mbid_source, tag_error)
 select %(collection)s, decode(r.path, 'hex'), r.path_text, r.path_key, r.size, r.mtime_ns,
-       decode(r.content_hash, 'hex'), r.title, r.artist_credit, a.id, r.track_no, r.track_total, r.disc_no, r.genre,
-       r.release_date, r.year, r.isrc, r.bpm_tag, r.key_tag, r.duration_ms, r.codec, r.sample_rate, r.channels,
-       r.bitrate, r.mb_recording_id, r.mb_release_track_id, r.tag_error
+       decode(r.content_hash, 'hex'), r.title, r.titled, r.artist_credit, a.id, r.track_no, r.track_total, r.disc_no,
+       r.genre, r.release_date, r.year, r.isrc, r.bpm_tag, r.key_tag, r.duration_ms, r.codec, r.sample_rate,
+       r.channels, r.bitrate, coalesce(d.new, r.mb_recording_id), r.mb_release_track_id,
+       case when r.mb_recording_id is null then '' else 'tag' end, r.tag_error
   from jsonb_to_recordset(%(rows)s::jsonb)
     as r (path text, path_text text, path_key text, size bigint, mtime_ns bigint, content_hash text, title text,
-          artist_credit text, album_key text, track_no integer, track_total integer, disc_no integer, genre text,
+          titled boolean, artist_credit text, album_key text, track_no integer, track_total integer, disc_no integer, genre text,
           release_date text, year integer, isrc text, bpm_tag real, key_tag text, duration_ms bigint, codec text,
           sample_rate integer, channels integer, bitrate integer, mb_recording_id uuid, mb_release_track_id uuid,
           tag_error text)
   left join albums a on a.collection_node_id = %(collection)s and a.album_key = r.album_key
+  left join mbid_redirect d on d.collection_node_id = %(collection)s and d.old = r.mb_recording_id
  order by r.path
 on conflict (collection_node_id, path) do update
    set path_text = excluded.path_text, path_key = excluded.path_key,
@@ -162,19 +189,27 @@ on conflict (collection_node_id, path) do update
             where f.track_id = tracks.id and f.status = 'ok'
               and f.source_size = excluded.size and f.source_mtime_ns = excluded.mtime_ns),
        size = excluded.size, mtime_ns = excluded.mtime_ns, content_hash = excluded.content_hash,
-       title = excluded.title, artist_credit = excluded.artist_credit, album_id = excluded.album_id,
-       track_no = excluded.track_no, track_total = excluded.track_total, disc_no = excluded.disc_no,
-       genre = excluded.genre, release_date = excluded.release_date, year = excluded.year, isrc = excluded.isrc,
+       title = case when excluded.titled then excluded.title
+                    else coalesce(tracks.filled ->> 'title', excluded.title) end,
+       titled = excluded.titled,
+       artist_credit = coalesce(nullif(excluded.artist_credit, ''), tracks.filled ->> 'artist_credit', ''),
+       album_id = excluded.album_id,
+       track_no = coalesce(excluded.track_no, (tracks.filled ->> 'track_no')::integer),
+       track_total = excluded.track_total,
+       disc_no = coalesce(excluded.disc_no, (tracks.filled ->> 'disc_no')::integer),
+       genre = excluded.genre, release_date = excluded.release_date, year = excluded.year,
+       isrc = coalesce(nullif(excluded.isrc, ''), tracks.filled ->> 'isrc', ''),
        bpm_tag = excluded.bpm_tag, key_tag = excluded.key_tag, duration_ms = excluded.duration_ms,
        codec = excluded.codec, sample_rate = excluded.sample_rate, channels = excluded.channels,
        bitrate = excluded.bitrate, tag_error = excluded.tag_error,
        mb_recording_id = coalesce(excluded.mb_recording_id, tracks.mb_recording_id),
        mb_release_track_id = coalesce(excluded.mb_release_track_id, tracks.mb_release_track_id),
+       mbid_source = coalesce(nullif(excluded.mbid_source, ''), tracks.mbid_source),
        state = 'ACTIVE', missing_since = null, updated_at = now()
 returning id, path
 
 -- name: forget_credits
-delete from track_artists where track_id = any(%(tracks)s::uuid[])
+delete from track_artists where track_id = any(%(tracks)s::uuid[]) and source = 'tag'
 
 -- name: save_credits
 insert into track_artists (track_id, role, position, artist_id, credited_as, collection_node_id)
@@ -182,6 +217,7 @@ select r.track_id, 'artist', r.position, a.id, r.credited_as, %(collection)s
   from jsonb_to_recordset(%(rows)s::jsonb)
     as r (track_id uuid, position smallint, artist_key text, credited_as text)
   join artists a on a.collection_node_id = %(collection)s and a.artist_key = r.artist_key
+ where not exists (select from track_artists better where better.track_id = r.track_id and better.source = 'musicbrainz')
 on conflict do nothing
 
 -- name: active_count

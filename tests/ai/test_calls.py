@@ -115,8 +115,16 @@ def test_an_answer_that_breaks_off_is_no_fault_of_the_job(gateway):
     gateway.script = lambda asked: Said("x" * 100, None)
     with pytest.raises(Throttled):
         complete(SAY)
-    state, failure, *_ = run()
-    assert (state, failure) == ("failed", "outage")
+    state, failure, *_, cost, source = run()
+    assert (state, failure, source) == ("failed", "outage", "estimate")
+    assert cost > 0  # whoever was at work on it may bill it
+
+
+def test_a_server_that_is_not_there_sells_nothing(gateway, monkeypatch):
+    configure(monkeypatch, Gateway("main", url="http://127.0.0.1:9/v1", key="GATEWAY_KEY", model="m"))
+    with pytest.raises(Throttled):
+        complete(SAY)
+    assert run() == ("failed", "outage", None, None, None, 0, "provider")
 
 
 def test_nobody_is_asked_without_a_key_or_a_price(gateway, monkeypatch):

@@ -7,14 +7,17 @@ import pytest
 from broker import _caller
 from jobbko import clients, store
 from jobbko.ai import calls
-from jobbko.ai.calls import complete
+from jobbko.ai.calls import complete, embed
 from jobbko.ai.gateways import Gateway
 from jobbko.ai.prompts import prompt
 from jobbko.engine import PostgresBroker, completion, gates
+from jobbko.errors import GateFoundClosed
+from jobbko.store import ledger
+from jobbko.store.gates import pause
 from jobbko.testing.gateway import completion as said
 from jobbko.testing.gateway import error, scripted_gateway
 from jobbko.testing.worker import until, working
-from tests.ai.conftest import configure
+from tests.ai.conftest import configure, run, today
 
 
 @pytest.fixture
@@ -58,6 +61,17 @@ def test_a_server_that_dies_and_comes_back_loses_and_charges_nothing(broker, sum
     assert store.rows("select distinct attempts, result from job_queue") == [(0, "short")]
     assert closed() == []
     assert store.value("select count(*) from model_run where state = 'ok' and job_type = 'summarise'") == 5
+
+
+@pytest.mark.parametrize("ask", [lambda: complete(prompt("say", "hello")), lambda: embed(["hello"])])
+def test_a_call_that_finds_its_gate_closed_asks_nobody_and_reserves_nothing(gateway, broker, ask):
+    pause("llm:main")
+    with pytest.raises(GateFoundClosed):
+        ask()
+    assert gateway.asked == []
+    assert run() == ("failed", "gate", None, None, None, 0, "provider")
+    assert today() == (0, 0)
+    assert ledger.spending(days=1) == []
 
 
 def test_spent_money_holds_priced_calls_until_midnight_and_no_others(gateway, broker, summarise, budget):

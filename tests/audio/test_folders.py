@@ -125,6 +125,16 @@ def test_a_folder_that_cannot_be_read_is_unknown_and_the_rest_is_found(tmp_path)
     assert not walk.blind
 
 
+def test_of_many_errors_some_are_kept_and_too_many_prove_nothing():
+    # navidrome/navidrome#1164
+    walk = folders.Walk(b"/music")
+    for number in range(2000):
+        walk.note(b"%d" % number, OSError(5, "Input/output error"))
+
+    assert (len(walk.errors), walk.error_count) == (folders.MAX_ERRORS, 2000)
+    assert walk.blind
+
+
 def test_a_pipe_with_the_name_of_a_song_is_not_opened_and_not_found(tmp_path):
     os.mkfifo(tmp_path / "a.mp3")
 

@@ -123,8 +123,8 @@ def test_a_broken_music_file_has_no_pictures(tmp_path):
 # ------------------------------------------------------------------------------------- beside the file
 
 
-def beside(root: Path, track: str = "album/a.mp3") -> list[bytes]:
-    return list(pictures.beside(os.fsencode(root / track), os.fsencode(root)))
+def lying_in(folder: Path) -> list[bytes]:
+    return list(pictures.lying_in(os.fsencode(folder)))
 
 
 @pytest.fixture
@@ -137,30 +137,44 @@ def album(tmp_path):
 def test_finds_the_cover_beside_a_track_however_its_name_is_written(album, name):
     (album / name).write_bytes(FRONT)
 
-    assert beside(album.parent) == [FRONT]
+    assert lying_in(album) == [FRONT]
 
 
 def test_cover_comes_before_folder_before_front(album):
     for number, name in enumerate(["front.jpg", "folder.jpg", "cover.png", "other.jpg"]):
         (album / name).write_bytes(b"%d" % number)
 
-    assert beside(album.parent) == [b"2", b"1", b"0"]
+    assert lying_in(album) == [b"2", b"1", b"0"]
 
 
-def test_the_disc_s_own_cover_comes_before_the_album_s(album):
-    (album / "CD 2").mkdir()
-    (album / "cover.jpg").write_bytes(FRONT)
-    assert beside(album.parent, "album/CD 2/a.mp3") == [FRONT]
+@pytest.mark.parametrize(
+    ("path", "of_album", "of_disc"),
+    [
+        ("/m/album/a.mp3", "/m/album", None),
+        ("/m/album/CD 2/a.mp3", "/m/album", "/m/album/CD 2"),
+        ("/m/album/disc02/a.mp3", "/m/album", "/m/album/disc02"),
+        ("/m/CD Box/a.mp3", "/m/CD Box", None),
+        ("/cd1/a.mp3", "/cd1", None),
+    ],
+)
+def test_a_disc_has_a_folder_within_its_albums_and_never_above_the_root(path, of_album, of_disc):
+    root = b"/cd1" if path.startswith("/cd1") else b"/m"
 
-    (album / "CD 2/cover.jpg").write_bytes(BACK)
-    assert beside(album.parent, "album/CD 2/a.mp3") == [BACK, FRONT]
+    found = pictures.folders(path.encode(), root)
+
+    assert found == (of_album.encode(), of_disc.encode() if of_disc else None)
 
 
-def test_does_not_look_above_the_root(tmp_path):
-    (tmp_path / "cover.jpg").write_bytes(FRONT)
-    (tmp_path / "cd1").mkdir()
+def test_the_number_of_a_disc_is_in_the_name_of_its_folder():
+    assert [pictures.disc_number(name) for name in (b"/m/CD 2", b"/m/disc02", b"/m/disc")] == [2, 2, None]
 
-    assert list(pictures.beside(os.fsencode(tmp_path / "cd1/a.mp3"), os.fsencode(tmp_path / "cd1"))) == []
+
+def test_a_small_copy_keeps_its_shape_and_is_never_larger_than_the_picture():
+    small = pictures.check(pictures.thumbnail(pictures.check(drawn()), 60))
+    assert (small.mime, small.width, small.height) == ("image/webp", 60, 40)
+
+    same = pictures.check(pictures.thumbnail(pictures.check(drawn()), 1000))
+    assert (same.width, same.height) == (300, 200)
 
 
 def test_a_link_a_pipe_and_a_folder_are_no_pictures(album, tmp_path):
@@ -169,7 +183,7 @@ def test_a_link_a_pipe_and_a_folder_are_no_pictures(album, tmp_path):
     os.mkfifo(album / "folder.jpg")
     (album / "front.jpg").mkdir()
 
-    assert beside(album.parent) == []
+    assert lying_in(album) == []
 
 
 # ---------------------------------------------------------------------------------------- what is kept

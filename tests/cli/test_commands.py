@@ -14,7 +14,7 @@ from jobbko.store import migrate, queue
 
 def test_every_command_explains_itself(run):
     listed = run("--help")
-    names = [path.stem for path in Path(cli.__path__[0]).glob("[a-z]*.py")]
+    names = [path.stem.replace("_", "-") for path in Path(cli.__path__[0]).glob("[a-z]*.py")]
     assert {"migrate", "scan", "jobs", "worker", "up", "doctor", "pause", "schedules", "dead", "send", "purge"} <= {
         *names
     }

@@ -13,7 +13,9 @@ from jobbko.store.library import Progress as State
 
 def state(to_measure, to_cover, later=0):
     waiting = to_measure + to_cover - later
-    return State(to_measure, to_cover, unfinished=waiting, later=later, next_at=None, why_later=None, dead=0)
+    return State(
+        to_measure, to_cover, unfinished=waiting, later=later, next_at=None, why_later=None, to_look_up=0, dead=0
+    )
 
 
 @pytest.fixture

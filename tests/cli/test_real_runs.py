@@ -52,7 +52,9 @@ def test_scan_brings_every_file_through_the_queue(music, environment, tmp_path):
 
 
 def test_up_starts_a_worker_and_the_scheduler_again_when_they_die_and_ends_in_peace(environment):
-    up = subprocess.Popen(jobbko("up"), env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    up = subprocess.Popen(
+        jobbko("up", "--no-local-ai"), env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
     try:
         until(lambda: store.value("select count(*) from worker where stopped_at is null") == 1, timeout=30)
         worker, scheduler = sorted(children(up.pid), key=lambda pid: b"periodiq" in command_of(pid))

@@ -5,6 +5,9 @@ import pytest
 from jobbko.clients import coverart
 from jobbko.errors import Charged, Missing, Throttled
 
+#: A client asks the queue for a permit before each request.
+pytestmark = pytest.mark.usefixtures("tx")
+
 MBID = "76df3287-6cda-33eb-8e9a-044b5e15ffdd"
 OTHER = "b1a9c0e9-d987-4042-ae91-78d6a3267d69"
 RELEASE = f"https://coverartarchive.org/release/{MBID}"

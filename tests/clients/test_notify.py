@@ -8,6 +8,9 @@ from jobbko import settings
 from jobbko.clients import notify
 from jobbko.errors import Throttled
 
+#: A client asks the queue for a permit before each request.
+pytestmark = pytest.mark.usefixtures("tx")
+
 TOPIC = "https://ntfy.sh/jobbko-test"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 
 from jobbko import settings, store
@@ -14,6 +15,8 @@ def test_the_pool_survives_threads_that_are_interrupted_at_any_moment(database, 
 
     monkeypatch.setattr(settings, "POOL_SIZE", 2)
     monkeypatch.setattr(threading, "excepthook", lambda ended: deaths.append(ended.exc_type))
+    # Some are hit before they run, or when they have run: then it is nobody's exception.
+    monkeypatch.setattr(sys, "unraisablehook", lambda ended: deaths.append(ended.exc_type))
     deaths, stop = [], threading.Event()
 
     def use():

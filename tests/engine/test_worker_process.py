@@ -36,7 +36,7 @@ def test_jobs_of_a_killed_worker_run_again_within_the_lease_and_one_sweep():
         "select extract(epoch from min(at) filter (where text = 'start 1' and n > 1) - (select ended_at from"
         " job_attempt_failed)) from mark"
     )
-    assert float(again) < 1
+    assert float(again) < 5
 
 
 def test_nothing_is_lost_or_left_over_when_the_worker_is_killed_again_and_again():

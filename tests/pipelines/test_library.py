@@ -5,7 +5,7 @@ import pytest
 from actors.music.filesystem_rescan import filesystem_rescan
 from broker import broker
 from jobbko import audio
-from jobbko.store import music, music_scan
+from jobbko.store import metadata, music, music_scan
 from pipelines import library
 
 pytestmark = pytest.mark.usefixtures("tx")
@@ -21,6 +21,14 @@ def root(tmp_path):
 
 def steps(flow) -> list[tuple[str, dict]]:
     return [(message.actor_name, message.kwargs) for message in flow.messages]
+
+
+def measurements(result) -> list:
+    return [flow for flow in library.each_track(result) if steps(flow)[0][0] == "audio_analysis"]
+
+
+def looked_up(result) -> list:
+    return [flow for flow in library.each_track(result) if [name for name, _ in steps(flow)] == ["metadata_refresh"]]
 
 
 def test_refreshing_a_track_is_measuring_and_then_its_cover():
@@ -48,7 +56,7 @@ def test_scanning_is_the_scan_alone_so_that_what_follows_it_does():
 def test_every_track_that_waits_for_it_is_measured_in_its_own_collection(root):
     result = filesystem_rescan(root=str(root))
 
-    flows = list(library.each_track(result))
+    flows = measurements(result)
 
     collection = music_scan.root(root).collection_node_id
     assert len(flows) == 3
@@ -71,9 +79,43 @@ def test_what_is_measured_is_not_measured_again_and_what_a_killed_scan_left_is(r
         measured={"status": "ok"},
     )
 
-    flows = list(library.each_track(filesystem_rescan(root=str(root))))
+    assert len(measurements(filesystem_rescan(root=str(root)))) == 2
 
+
+def test_beside_it_and_apart_every_track_has_its_metadata_looked_up_once(root):
+    result = filesystem_rescan(root=str(root))
+    done, *_ = looked_up(result)
+    track = music.track(done.messages[0].kwargs["track_id"])
+    assert len(looked_up(result)) == 3
+
+    metadata.set_refreshed(track.id, size=track.size, mtime_ns=track.mtime_ns)
+
+    flows = looked_up(filesystem_rescan(root=str(root)))
     assert len(flows) == 2
+    assert {message.options["collection"] for flow in flows for message in flow.messages} == {track.collection_node_id}
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_reindex_reads_every_file_and_looks_up_every_track_again(root, named):
+    result = filesystem_rescan(root=str(root))
+    for flow in looked_up(result):
+        track = music.track(flow.messages[0].kwargs["track_id"])
+        metadata.set_refreshed(track.id, size=track.size, mtime_ns=track.mtime_ns)
+
+    flow = library.reindex(str(root) if named else None)
+
+    assert steps(flow) == [("filesystem_rescan", {"root": str(root) if named else None, "full": True})]
+    assert len(looked_up(filesystem_rescan(root=str(root)))) == 3
+
+
+@pytest.mark.parametrize(
+    ("new_ids", "expected"), [(False, ["lyrics_download"]), (True, ["lyrics_download", "artwork_download"])]
+)
+def test_after_its_metadata_come_the_words_and_with_new_ids_the_cover(new_ids, expected):
+    flows = list(library.more_about_it({"track_id": "7", "new_ids": new_ids}))
+
+    assert [steps(flow) for flow in flows] == [[(name, {"track_id": "7"})] for name in expected]
+    assert broker.flows.rules["metadata_refresh"] == [library.more_about_it]
 
 
 def test_nothing_is_started_for_a_root_that_is_not_there(root):

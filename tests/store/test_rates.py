@@ -30,4 +30,4 @@ def test_idle_time_is_not_saved_up():
 
 
 def test_a_service_without_a_rate_need_not_wait():
-    assert [gates.take("lrclib") for _ in range(3)] == [0, 0, 0]
+    assert [gates.take("coverart") for _ in range(3)] == [0, 0, 0]

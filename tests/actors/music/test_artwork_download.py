@@ -1,10 +1,11 @@
-"""Covers: in the file, beside it, from the archive; kept once, asked for once."""
+"""Covers in the file and beside it; kept once, for whom they belong to."""
 
 import hashlib
 import shutil
 
 import pytest
-from mutagen.id3 import ID3, TXXX
+from mutagen.id3 import ID3
+from PIL import Image
 
 from actors.music import artwork_download as job
 from actors.music.artwork_download import artwork_download
@@ -12,51 +13,18 @@ from actors.music.filesystem_rescan import filesystem_rescan
 from jobbko import store
 from jobbko.demo.samples import cover
 from jobbko.errors import Missing, Throttled
-from jobbko.store import music
-from tests import sounds
+from jobbko.store import artwork
+from tests.actors.music.covers import PICTURE, album_artwork
 
 pytestmark = pytest.mark.usefixtures("tx", "covers")
 
-RELEASE, GROUP = "76df3287-6cda-33eb-8e9a-044b5e15ffdd", "c31a5e2b-0bf8-32e0-8aeb-ef4ba9973932"
-ARCHIVE = "https://coverartarchive.org"
-LISTING = {
-    "images": [{"approved": True, "front": True, "types": ["Front"], "image": f"http://x/release/{RELEASE}/7.jpg"}]
-}
-PICTURE = cover("Archive", "Somebody", "#808080", size=200)
+ALBUM = "West of the Fjord"
 
 
 @pytest.fixture
 def scanned(library):
     filesystem_rescan(root=str(library))
     return library
-
-
-@pytest.fixture(scope="module")
-def tone(tmp_path_factory):
-    return sounds.put(tmp_path_factory.mktemp("tone") / "tone.wav", sounds.sine(0.2))
-
-
-@pytest.fixture
-def bare(tone, tmp_path, track):
-    """Makes a track without a picture, on an album with these MusicBrainz ids."""
-
-    def make(release: str | None = RELEASE, group: str | None = GROUP, name: str = "a.mp3") -> music.Track:
-        path = sounds.retagged(tone, tmp_path / "Bare" / name, title=name, artist="Somebody", album="Something")
-        tags = ID3(path)
-        for description, mbid in (("MusicBrainz Album Id", release), ("MusicBrainz Release Group Id", group)):
-            if mbid is not None:
-                tags.add(TXXX(encoding=3, desc=description, text=mbid))
-        tags.save()
-        filesystem_rescan(root=str(path.parent))
-        return track(path.parent, name)
-
-    (tmp_path / "Bare").mkdir()
-    return make
-
-
-def album_artwork(track: music.Track) -> music.Artwork | None:
-    album = music.album(track.album_id)
-    return music.artwork(album.artwork_id) if album.artwork_id else None
 
 
 # ----------------------------------------------------------------------------------------------- local
@@ -72,7 +40,7 @@ def test_keeps_the_picture_in_the_file_for_track_and_album(scanned, track, cover
     data = (covers / kept.store_path).read_bytes()
     assert hashlib.sha256(data).hexdigest() == kept.sha256
     assert data == cover("West of the Fjord", "Solveig Lund", "#d9a441")
-    assert music.find_track_artwork(light.id) == kept
+    assert artwork.find_for_track(light.id) == kept
 
 
 def test_keeps_one_file_for_the_same_picture_in_three_tracks(scanned, track, covers):
@@ -81,7 +49,7 @@ def test_keeps_one_file_for_the_same_picture_in_three_tracks(scanned, track, cov
 
     assert store.value("select count(*) from artwork") == 1
     assert store.value("select count(*) from artwork_link") == 4  # three tracks and their album
-    assert len([path for path in covers.rglob("*") if path.is_file()]) == 1
+    assert len(list(covers.rglob("*.jpg"))) == 1
 
 
 def test_takes_the_picture_in_the_folder_for_the_album(scanned, track):
@@ -90,7 +58,7 @@ def test_takes_the_picture_in_the_folder_for_the_album(scanned, track):
     assert artwork_download(opus.id)["source"] == "folder"
 
     assert album_artwork(opus) is not None
-    assert music.find_track_artwork(opus.id) is None  # it is the album's picture, not the track's own
+    assert artwork.find_for_track(opus.id) is None  # it is the album's picture, not the track's own
 
 
 def test_a_track_without_an_album_keeps_its_own(scanned, track):
@@ -98,7 +66,7 @@ def test_a_track_without_an_album_keeps_its_own(scanned, track):
 
     artwork_download(loose.id)
 
-    assert music.find_track_artwork(loose.id) is not None
+    assert artwork.find_for_track(loose.id) is not None
 
 
 def test_a_damaged_picture_in_the_file_gives_way_to_the_one_in_the_folder(scanned, track):
@@ -113,19 +81,47 @@ def test_a_damaged_picture_in_the_file_gives_way_to_the_one_in_the_folder(scanne
     assert artwork_download(light.id)["source"] == "folder"
 
 
-def test_the_tracks_of_an_album_do_not_take_turns_with_its_cover(scanned, track):
-    light = track(scanned, "Solveig Lund/West of the Fjord/01 First Light.mp3")
-    other = track(scanned, "Solveig Lund/West of the Fjord/02 Boathouse.flac")
-    tags = ID3(light.file)
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 0, 2)])
+def test_one_odd_track_does_not_dress_its_album(scanned, track, order):
+    # navidrome/navidrome#1969, #3356
+    names = ("01 First Light.mp3", "02 Boathouse.flac", "03 Ærfugl.m4a")
+    album = [track(scanned, f"Solveig Lund/West of the Fjord/{name}") for name in names]
+    tags = ID3(album[0].file)
     tags.getall("APIC")[0].data = PICTURE
     tags.save()
 
-    artwork_download(other.id)
-    first = album_artwork(other)
+    for number in order:
+        artwork_download(album[number].id)
+
+    assert album_artwork(album[0]).sha256 == hashlib.sha256(cover(ALBUM, "Solveig Lund", "#d9a441")).hexdigest()
+    assert artwork.find_for_track(album[0].id).sha256 == hashlib.sha256(PICTURE).hexdigest()
+
+
+def test_a_disc_has_a_cover_of_its_own_and_the_album_that_of_its_folder(bare, covers):
+    # navidrome/navidrome#5456, #5376
+    first, second = bare(name="CD1/a.flac"), bare(name="CD2/a.flac")
+    own, whole = cover("Disc", "Two", "#112233", size=100), cover("Box", "All", "#445566", size=100)
+    with open(second.root + b"/CD2/cover.jpg", "wb") as file:
+        file.write(own)
+    with open(second.root + b"/cover.jpg", "wb") as file:
+        file.write(whole)
+
+    artwork_download(second.id)
+    artwork_download(first.id)
+
+    assert album_artwork(first).sha256 == hashlib.sha256(whole).hexdigest()
+    assert store.rows("select disc_no, source from artwork_link order by 1") == [(2, "folder"), (None, "folder")]
+
+
+def test_small_copies_lie_beside_the_picture(scanned, track, covers):
+    light = track(scanned, "Solveig Lund/West of the Fjord/01 First Light.mp3")
+
     artwork_download(light.id)
 
-    assert album_artwork(other) == first
-    assert music.find_track_artwork(light.id).sha256 == hashlib.sha256(PICTURE).hexdigest()
+    path = album_artwork(light).store_path
+    for size in job.THUMBNAILS:
+        with Image.open(covers / job.thumbnail_path(path, size)) as small:
+            assert (small.format, small.size) == ("WEBP", (size, size))
 
 
 def test_a_second_run_changes_nothing(scanned, track, covers):
@@ -137,130 +133,6 @@ def test_a_second_run_changes_nothing(scanned, track, covers):
 
     assert {path: path.stat().st_mtime_ns for path in covers.rglob("*.jpg")} == before
     assert store.value("select count(*) from artwork_link") == 2
-
-
-# --------------------------------------------------------------------------------------------- archive
-
-
-def test_asks_the_archive_by_release(bare, http, covers):
-    track = bare()
-    http.on("GET", f"{ARCHIVE}/release/{RELEASE}", json=LISTING)
-    http.on("GET", f"{ARCHIVE}/release/{RELEASE}/7-1200.jpg", content=PICTURE)
-
-    artwork_download(track.id)
-
-    kept = album_artwork(track)
-    assert (covers / kept.store_path).read_bytes() == PICTURE
-    assert store.rows("select source, source_url from artwork_link") == [
-        ("coverart", f"{ARCHIVE}/release/{RELEASE}/7-1200.jpg")
-    ]
-
-
-def test_asks_by_release_group_where_the_release_has_none(bare, http):
-    track = bare()
-    http.on("GET", f"{ARCHIVE}/release/{RELEASE}", status=404)
-    http.on("GET", f"{ARCHIVE}/release-group/{GROUP}", json=LISTING)
-    http.on("GET", f"{ARCHIVE}/release/{RELEASE}/7-1200.jpg", content=PICTURE)
-
-    artwork_download(track.id)
-
-    assert album_artwork(track) is not None
-
-
-def test_fetches_nothing_twice(bare, http):
-    first, second = bare(), bare(name="b.mp3")
-    http.on("GET", f"{ARCHIVE}/release/{RELEASE}", json=LISTING)
-    http.on("GET", f"{ARCHIVE}/release/{RELEASE}/7-1200.jpg", content=PICTURE)
-
-    artwork_download(first.id)
-    artwork_download(first.id)
-    artwork_download(second.id)
-
-    assert len(http.requests) == 2
-
-
-def test_asks_nobody_about_an_album_without_ids(bare, http):
-    assert artwork_download(bare(release=None, group=None).id) == {"found": False}
-    assert http.requests == []
-
-
-def test_remembers_that_there_is_none(bare, http):
-    track = bare()
-    http.on("GET", f"{ARCHIVE}/release/{RELEASE}", status=404)
-    http.on("GET", f"{ARCHIVE}/release-group/{GROUP}", status=404)
-
-    artwork_download(track.id)
-    artwork_download(track.id)
-    assert len(http.requests) == 2
-
-    store.run("update provider_lookup set next_check_at = now() - interval '1 second'")
-    artwork_download(track.id)
-    assert len(http.requests) == 4
-    days = store.rows("select miss_count, extract(day from next_check_at - now()) from provider_lookup")
-    assert all(misses == 2 and 60 <= wait <= 66 for misses, wait in days)
-
-
-def test_another_id_is_another_question(bare, http):
-    track = bare(group=None)
-    http.on("GET", f"{ARCHIVE}/release/{RELEASE}", status=404)
-    http.on("GET", f"{ARCHIVE}/release/{GROUP}", status=404)
-    artwork_download(track.id)
-    store.run("update albums set mb_release_id = %(id)s", id=GROUP)
-
-    artwork_download(track.id)
-
-    assert len(http.requests) == 2
-
-
-def test_passes_over_a_picture_that_is_none(bare, http):
-    track = bare(group=None)
-    two = {"images": [*LISTING["images"], LISTING["images"][0] | {"image": f"http://x/release/{RELEASE}/8.jpg"}]}
-    http.on("GET", f"{ARCHIVE}/release/{RELEASE}", json=two)
-    http.on("GET", f"{ARCHIVE}/release/{RELEASE}/7-1200.jpg", content=b"<html>")
-    http.on("GET", f"{ARCHIVE}/release/{RELEASE}/8-1200.jpg", content=PICTURE)
-
-    artwork_download(track.id)
-
-    assert album_artwork(track).sha256 == hashlib.sha256(PICTURE).hexdigest()
-
-
-def test_waits_when_the_archive_asks_for_patience_and_remembers_nothing(bare, http):
-    track = bare()
-    http.on("GET", f"{ARCHIVE}/release/{RELEASE}", status=503, headers={"Retry-After": "120"})
-
-    with pytest.raises(Throttled) as wait:
-        artwork_download(track.id)
-
-    assert (wait.value.service, wait.value.retry_after) == ("coverart", 120)
-    assert store.value("select count(*) from provider_lookup") == 0
-
-
-def test_a_local_picture_takes_the_place_of_a_downloaded_one(bare, http):
-    track = bare()
-    http.on("GET", f"{ARCHIVE}/release/{RELEASE}", json=LISTING)
-    http.on("GET", f"{ARCHIVE}/release/{RELEASE}/7-1200.jpg", content=PICTURE)
-    artwork_download(track.id)
-    own = cover("Mine", "Me", "#112233", size=100)
-    with open(track.root + b"/cover.jpg", "wb") as file:
-        file.write(own)
-
-    artwork_download(track.id)
-
-    assert album_artwork(track).sha256 == hashlib.sha256(own).hexdigest()
-
-
-def test_a_picture_that_its_owner_chose_stays(bare, http):
-    track = bare()
-    with open(track.root + b"/cover.jpg", "wb") as file:
-        file.write(PICTURE)
-    artwork_download(track.id)
-    store.run("update artwork_link set source = 'user'")
-    with open(track.root + b"/cover.jpg", "wb") as file:
-        file.write(cover("Other", "Me", "#112233", size=100))
-
-    artwork_download(track.id)
-
-    assert album_artwork(track).sha256 == hashlib.sha256(PICTURE).hexdigest()
 
 
 # ------------------------------------------------------------------------------------------------ disk
@@ -280,7 +152,7 @@ def test_a_disk_that_is_full_leaves_no_half_picture(scanned, track, covers, monk
 
     monkeypatch.setattr(job.os, "replace", full)
 
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(Throttled, match=f"cannot write to {covers}: No space left on device"):
         artwork_download(track(scanned, "Loose/Tide Table.mp3").id)
 
     assert [path for path in covers.rglob("*") if path.is_file()] == []
