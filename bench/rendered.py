@@ -6,6 +6,7 @@ seed gives the same notes. A part is one text for each bar, a character for each
 
 from __future__ import annotations
 
+import importlib.util
 import random
 import shutil
 import subprocess
@@ -13,8 +14,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import mido
+if TYPE_CHECKING:
+    import mido
 
 FONTS = tuple(Path("/usr/share/sounds/sf2") / name for name in ("TimGM6mb.sf2", "FluidR3_GM.sf2"))
 SECONDS = 45
@@ -150,9 +153,12 @@ def clips(seed: int) -> list[Clip]:
 
 def missing() -> str:
     """What is to be installed first, in a sentence; empty if nothing is."""
-    if shutil.which("fluidsynth") and all(font.exists() for font in FONTS):
-        return ""
-    return "needed: apt-get install fluidsynth timgm6mb-soundfont fluid-soundfont-gm"
+    needed = []
+    if importlib.util.find_spec("mido") is None:
+        needed.append("pip install -e '.[bench]'")
+    if shutil.which("fluidsynth") is None or not all(font.exists() for font in FONTS):
+        needed.append("apt-get install fluidsynth timgm6mb-soundfont fluid-soundfont-gm")
+    return f"Needed first: {'; '.join(needed)}" if needed else ""
 
 
 def render(clip: Clip, folder: Path) -> Path:
@@ -165,6 +171,8 @@ def render(clip: Clip, folder: Path) -> Path:
 
 
 def compose(clip: Clip) -> mido.MidiFile:
+    import mido
+
     style, dice = STYLES[clip.style], random.Random(clip.name)
     bars = max(8, round(SECONDS * clip.bpm / 60 / style.beats / 4) * 4)
     progression = dice.choice(PROGRESSIONS[clip.mode])
@@ -250,6 +258,8 @@ def performed(
     ticks_a_second: float,
 ) -> mido.MidiTrack:
     """Notes as a person plays them: not quite in time, not all equally loud."""
+    import mido
+
     events = []
     for at, long, pitch in notes:
         begin = sixteenth(at, style.swing) + dice.gauss(0, style.loose) * ticks_a_second
