@@ -31,17 +31,23 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="the last line is one JSON object")
     parser.add_argument("--seed", type=int, default=2, help="other pieces; the analyzer was tuned on those of seed 1")
     parser.add_argument("--every", type=int, default=1, help="only each Nth piece, to try it out")
-    parser.add_argument("--details", type=Path, help="write one JSON line for each piece to this file")
+    parser.add_argument("--threads", type=int, default=os.cpu_count(), help="so many pieces at once")
+    parser.add_argument("--details", type=Path, help="write one JSON line for each piece to this file, as they come")
     options = parser.parse_args()
     if what := rendered.missing():
         sys.exit(what)
     clips = rendered.clips(options.seed)[:: options.every]
     started = time.monotonic()
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as threads:
-        judged = list(threads.map(lambda clip: judge(clip, Path(folder)), clips))
+    judged = []
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        open(options.details or os.devnull, "w") as details,
+        ThreadPoolExecutor(options.threads) as threads,
+    ):
+        for one in threads.map(lambda clip: judge(clip, Path(folder)), clips):
+            judged.append(one)
+            print(json.dumps(one), file=details, flush=True)
     seconds = round(time.monotonic() - started)
-    if options.details:
-        options.details.write_text("".join(json.dumps(one) + "\n" for one in judged))
     table = {style: summary([one for one in judged if one["style"] == style]) for style in rendered.STYLES}
     total = summary(judged)
     print(f"{'':14}" + "".join(f"{name:>14}" for name in total))

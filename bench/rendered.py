@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     import mido
 
 FONTS = tuple(Path("/usr/share/sounds/sf2") / name for name in ("TimGM6mb.sf2", "FluidR3_GM.sf2"))
-SECONDS = 45
+#: As long as the excerpts of the usual collections (GTZAN, Ballroom).
+SECONDS = 30
 TICKS = 480
 SCALES = {"major": (0, 2, 4, 5, 7, 9, 11), "minor": (0, 2, 3, 5, 7, 8, 10)}
 #: Chords by the step of the scale they stand on, one a bar; 0 is home. The fifth of minor has its leading tone. Not

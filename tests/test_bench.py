@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import sounds
+
 BENCH = Path(__file__).parents[1] / "bench"
 
 
@@ -58,6 +60,14 @@ def test_every_bad_file_that_can_be_made_has_a_verdict_within_its_limits():
     assert found["good"]
     assert found["files"] > 90
     assert set(found["statuses"]) == {"ok", "silent", "too_short", "undecodable"}
+
+
+@pytest.mark.slow
+def test_the_analysis_is_put_beside_the_extractor(tmp_path):
+    found = last_line("analysis.py", "--rounds", "1", "--file", str(sounds.put(tmp_path / "a.mp3", sounds.music())))
+
+    for side in ("jobbko", "MusicExtractor", "ratio"):
+        assert all(figure > 0 for figure in found["analysis"][side].values())
 
 
 @pytest.fixture

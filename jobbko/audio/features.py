@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 #: Seconds of sound below which a beat is guesswork.
 SHORTEST_FOR_TEMPO = 10
-#: Seconds from the middle that beats are tracked in and the melody is followed in: these two are dear, and neither the
-#: tempo nor the figures of a melody were different with more.
+#: Seconds from the middle that beats are tracked in and the melody is followed in: these two are dear, and on all of a
+#: piece of three minutes the tempo was the same.
 TEMPO_WINDOW, MELODY_WINDOW = 90, 60
 #: Samples from one look at the pitch to the next.
 _MELODY_HOP = 256
