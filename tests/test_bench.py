@@ -1,9 +1,12 @@
+import importlib
 import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests import sounds
 
 BENCH = Path(__file__).parents[1] / "bench"
 
@@ -56,3 +59,57 @@ def test_recommend_runs():
 
     assert found["median_ms"] > 0
     assert 300 <= found["candidates"] <= 400
+
+
+@pytest.mark.slow
+def test_every_bad_file_that_can_be_made_has_a_verdict_within_its_limits():
+    found = last_line("corpus.py", "--made", "--short")["corpus"]
+
+    assert found["good"]
+    assert found["files"] > 90
+    assert set(found["statuses"]) == {"ok", "silent", "too_short", "undecodable"}
+
+
+@pytest.mark.slow
+def test_the_analysis_is_put_beside_the_extractor(tmp_path):
+    found = last_line("analysis.py", "--rounds", "1", "--file", str(sounds.put(tmp_path / "a.mp3", sounds.music())))
+
+    for side in ("jobbko", "MusicExtractor", "ratio"):
+        assert all(figure > 0 for figure in found["analysis"][side].values())
+
+
+@pytest.fixture
+def accuracy(monkeypatch):
+    monkeypatch.syspath_prepend(BENCH)
+    return importlib.import_module("accuracy")
+
+
+def test_the_rendered_pieces_are_all_styles_in_all_keys_over_all_tempos(accuracy):
+    clips = accuracy.rendered.clips(2)
+
+    assert clips == accuracy.rendered.clips(2)
+    assert len(clips) == len({(clip.style, clip.tonic, clip.mode) for clip in clips}) == 240
+    assert {"waltz", "drum and bass"} < {clip.style for clip in clips}
+    assert {clip.font for clip in clips} == set(accuracy.rendered.FONTS)
+    assert min(clip.bpm for clip in clips) < 63
+    assert max(clip.bpm for clip in clips) > 177
+
+
+@pytest.mark.parametrize(
+    ("heard", "score"),
+    [
+        ((9, "major"), 1.0),
+        ((4, "major"), 0.5),  # the fifth above
+        ((2, "major"), 0.0),  # the fifth below
+        ((6, "minor"), 0.3),  # its relative
+        ((9, "minor"), 0.2),  # its parallel
+        ((4, "minor"), 0.0),
+        ((None, None), 0.0),
+    ],
+)
+def test_a_key_heard_for_a_major_is_worth_what_mirex_says(accuracy, heard, score):
+    assert accuracy.key_score((9, "major"), heard) == score
+
+
+def test_the_relative_of_c_minor_is_e_flat_major(accuracy):
+    assert accuracy.key_score((0, "minor"), (3, "major")) == 0.3

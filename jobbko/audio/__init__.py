@@ -6,7 +6,7 @@ import importlib.util
 
 #: Who measures, and by which edition of the recipe: decoding, gates, algorithms, formulas. Raise it when any changes.
 ANALYZER = "essentia"
-VERSION = 1
+VERSION = 2
 
 _SUFFIXES = (
     *(b".mp3", b".flac", b".ogg", b".oga", b".opus", b".spx", b".m4a", b".m4b", b".mp4", b".aac", b".ac3"),

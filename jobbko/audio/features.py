@@ -1,4 +1,4 @@
-"""How music sounds, in figures, from mono samples at 44.1 kHz: tempo, key, energy, movement, melody. By essentia.
+"""How music sounds, in figures, from mono samples at 44.1 kHz: tempo, key, energy, melody, likeness. By essentia.
 
 Algorithms and parameters were chosen by measurement on rendered music with known answers. Keys come from KeyExtractor,
 not from MusicExtractor, whose polyphony setting pulls to the subdominant. Tempo is right up to octaves (half, double):
@@ -8,8 +8,10 @@ not from MusicExtractor, whose polyphony setting pulls to the subdominant. Tempo
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from jobbko.audio import embedding
 from jobbko.audio.decoding import RATE
 
 if TYPE_CHECKING:
@@ -19,8 +21,13 @@ if TYPE_CHECKING:
 
 #: Seconds of sound below which a beat is guesswork.
 SHORTEST_FOR_TEMPO = 10
-#: Seconds from the middle that the melody is followed in; it is the dearest of the algorithms.
-MELODY_WINDOW = 60
+#: Seconds from the middle that beats are tracked in and the melody is followed in: these two are dear, and on all of a
+#: piece of three minutes the tempo was the same.
+TEMPO_WINDOW, MELODY_WINDOW = 90, 60
+#: Samples from one look at the pitch to the next.
+_MELODY_HOP = 256
+#: Seconds of the beginning that the fingerprint is made of: as AcoustID does.
+_FINGERPRINTED = 120
 _PITCH_CLASSES = {
     **{"C": 0, "C#": 1, "Db": 1, "D": 2, "D#": 3, "Eb": 3, "E": 4, "F": 5, "F#": 6, "Gb": 6},
     **{"G": 7, "G#": 8, "Ab": 8, "A": 9, "A#": 10, "Bb": 10, "B": 11},
@@ -46,17 +53,22 @@ def measure(samples: Samples, lufs: float | None) -> dict[str, Any]:
     essentia.log.infoActive = essentia.log.warningActive = False
     import essentia.standard as algorithms
 
+    centroid, spectrum = embedding.spectral(algorithms, samples)
+    hpcp, chord_change_rate = _harmony(algorithms, samples)
     found = {
         **_tempo(algorithms, samples),
         **_key(algorithms, samples),
         **_movement(algorithms, samples),
         **_melody(algorithms, samples),
-        "spectral_centroid": _centroid(algorithms, samples),
+        "spectral_centroid": centroid,
+        "chord_change_rate": chord_change_rate,
+        "fingerprint": algorithms.Chromaprinter(sampleRate=RATE, maxLength=_FINGERPRINTED)(samples),
     }
-    hpcp = _pitch_classes(algorithms, samples)
     tonic = found["key_pitch_class"] or 0
     found["hpcp"] = hpcp[tonic:] + hpcp[:tonic]
-    found["energy"] = energy(lufs, found["onset_rate"], found["spectral_centroid"])
+    found["embedding"] = embedding.standardised(spectrum, found["hpcp"])
+    found["embedding_version"] = embedding.VERSION
+    found["energy"] = energy(lufs, found["onset_rate"], centroid)
     return {name: _finite(value) for name, value in found.items()}
 
 
@@ -85,7 +97,8 @@ def _tempo(algorithms: Any, samples: Samples) -> dict[str, Any]:
     nothing = {"bpm": None, "bpm_confidence": None, "bpm_alt": None}
     if len(samples) < SHORTEST_FOR_TEMPO * RATE:
         return nothing
-    bpm, _, confidence, *_ = algorithms.RhythmExtractor2013(method="multifeature", minTempo=40, maxTempo=208)(samples)
+    tracker = algorithms.RhythmExtractor2013(method="multifeature", minTempo=40, maxTempo=208)
+    bpm, _, confidence, *_ = tracker(_middle(samples, TEMPO_WINDOW))
     if not 30 <= bpm <= 250:  # what it makes of silence and steady tones
         return nothing
     second = algorithms.PercivalBpmEstimator(minBPM=50, maxBPM=210)(samples)
@@ -117,25 +130,18 @@ def _movement(algorithms: Any, samples: Samples) -> dict[str, Any]:
     danceability, _ = algorithms.Danceability()(samples)
     complexity, _ = algorithms.DynamicComplexity()(samples)
     _, onset_rate = algorithms.OnsetRate()(samples)
-    chord_change_rate = algorithms.TonalExtractor()(samples)[0]
-    return {
-        "danceability": _clip(danceability / 3),
-        "dynamic_complexity": complexity,
-        "onset_rate": onset_rate,
-        "chord_change_rate": chord_change_rate,
-    }
+    return {"danceability": _clip(danceability / 3), "dynamic_complexity": complexity, "onset_rate": onset_rate}
 
 
 def _melody(algorithms: Any, samples: Samples) -> dict[str, Any]:
     import numpy
 
-    half, middle = MELODY_WINDOW * RATE // 2, len(samples) // 2
-    window = samples[max(0, middle - half) : middle + half]
-    pitch, _ = algorithms.PredominantPitchMelodia(frameSize=2048, hopSize=128)(algorithms.EqualLoudness()(window))
+    heard = algorithms.EqualLoudness()(_middle(samples, MELODY_WINDOW))
+    pitch, _ = algorithms.PredominantPitchMelodia(frameSize=2048, hopSize=_MELODY_HOP)(heard)
     voiced = pitch[pitch > 0]
     names = ("melody_median_hz", "melody_range", "melody_spread", "melody_motion", "melody_turns")
     found: dict[str, Any] = {"melody_voiced_ratio": len(voiced) / max(1, len(pitch)), **dict.fromkeys(names)}
-    if len(voiced) < RATE // 128:  # less than a second of melody is none
+    if len(voiced) < RATE // _MELODY_HOP:  # less than a second of melody is none
         return found
     semitones = 12 * numpy.log2(voiced / 440.0)
     low, quarter, three_quarters, high = numpy.percentile(semitones, (5, 25, 75, 95))
@@ -151,26 +157,25 @@ def _melody(algorithms: Any, samples: Samples) -> dict[str, Any]:
     }
 
 
-def _centroid(algorithms: Any, samples: Samples) -> float:
-    """Hz, mean over frames of 46 ms that are not silent."""
-    window, spectrum = algorithms.Windowing(type="hann"), algorithms.Spectrum()
-    centroid = algorithms.Centroid(range=RATE / 2)
-    frames = algorithms.FrameGenerator(samples, frameSize=2048, hopSize=4096)
-    values = [float(centroid(spectrum(window(frame)))) for frame in frames if float(frame.max() - frame.min()) > 1e-4]
-    return sum(values) / max(1, len(values))
-
-
-def _pitch_classes(algorithms: Any, samples: Samples) -> list[float]:
-    """How much of each of the twelve pitch classes there is, from C; the largest is 1."""
+def _harmony(algorithms: Any, samples: Samples) -> tuple[list[float], float]:
+    """How much of each pitch class there is, from C up, the largest 1; and the share of frames with a new chord."""
     import numpy
 
+    size, hop = 4096, 4096
     window, spectrum = algorithms.Windowing(type="blackmanharris62"), algorithms.Spectrum()
     peaks = algorithms.SpectralPeaks(minFrequency=25, maxFrequency=3500, maxPeaks=60, magnitudeThreshold=1e-5)
     hpcp = algorithms.HPCP(size=12, referenceFrequency=440, minFrequency=25, maxFrequency=3500)
-    frames = algorithms.FrameGenerator(samples, frameSize=4096, hopSize=8192)
-    total = numpy.sum([hpcp(*peaks(spectrum(window(frame)))) for frame in frames], axis=0)
-    rolled = numpy.roll(total, -3)  # essentia counts from A
-    return [float(value) for value in rolled / max(1e-9, float(rolled.max()))]
+    frames = algorithms.FrameGenerator(samples, frameSize=size, hopSize=hop)
+    profiles = numpy.array([hpcp(*peaks(spectrum(window(frame)))) for frame in frames])
+    chords, _ = algorithms.ChordsDetection(hopSize=hop, sampleRate=RATE)(profiles)
+    changes = [one != other for one, other in pairwise(chords)]
+    rolled = numpy.roll(profiles.sum(axis=0), -3)  # essentia counts from A
+    return [float(value) for value in rolled / max(1e-9, float(rolled.max()))], sum(changes) / max(1, len(changes))
+
+
+def _middle(samples: Samples, seconds: int) -> Samples:
+    half, middle = seconds * RATE // 2, len(samples) // 2
+    return samples[max(0, middle - half) : middle + half]
 
 
 def _clip(value: float) -> float:

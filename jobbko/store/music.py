@@ -104,6 +104,9 @@ class Features:
     melody_turns: float | None
     chord_change_rate: float | None
     hpcp: list[float] | None
+    fingerprint: str | None
+    embedding: list[float] | None
+    embedding_version: int | None
     cpu_ms: int | None
     peak_rss_mb: int | None
 

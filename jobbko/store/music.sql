@@ -41,7 +41,8 @@ select track_id, analyzer, analyzer_version, source_size, source_mtime_ns, statu
        decoded_seconds, analyzed_seconds, lufs, lra, true_peak_db, bpm, bpm_confidence, bpm_alt, key_pitch_class,
        key_mode, key_strength, key_name, key_camelot, key_agreement, key_edma, key_shaath, energy, danceability,
        dynamic_complexity, onset_rate, spectral_centroid, melody_voiced_ratio, melody_median_hz, melody_range,
-       melody_spread, melody_motion, melody_turns, chord_change_rate, hpcp, cpu_ms, peak_rss_mb
+       melody_spread, melody_motion, melody_turns, chord_change_rate, hpcp, fingerprint, embedding,
+       embedding_version, cpu_ms, peak_rss_mb
   from track_audio_features
  where track_id = %(track_id)s and analyzer = %(analyzer)s
 
@@ -52,15 +53,15 @@ insert into track_audio_features
        partial, non_finite, decoded_seconds, analyzed_seconds, lufs, lra, true_peak_db, bpm, bpm_confidence, bpm_alt,
        key_pitch_class, key_mode, key_strength, key_name, key_camelot, key_agreement, key_edma, key_shaath, energy,
        danceability, dynamic_complexity, onset_rate, spectral_centroid, melody_voiced_ratio, melody_median_hz,
-       melody_range, melody_spread, melody_motion, melody_turns, chord_change_rate, hpcp, cpu_ms, peak_rss_mb,
-       analyzed_at)
+       melody_range, melody_spread, melody_motion, melody_turns, chord_change_rate, hpcp, fingerprint,
+       embedding, embedding_version, cpu_ms, peak_rss_mb, analyzed_at)
 select t.id, %(analyzer)s, %(version)s, t.collection_node_id, %(size)s, %(mtime_ns)s, r.status, coalesce(r.reason, ''),
        coalesce(r.engine, ''), coalesce(r.partial, false), coalesce(r.non_finite, false), r.decoded_seconds,
        r.analyzed_seconds, r.lufs, r.lra, r.true_peak_db, r.bpm, r.bpm_confidence, r.bpm_alt, r.key_pitch_class,
        r.key_mode, r.key_strength, r.key_name, r.key_camelot, r.key_agreement, r.key_edma, r.key_shaath, r.energy,
        r.danceability, r.dynamic_complexity, r.onset_rate, r.spectral_centroid, r.melody_voiced_ratio,
        r.melody_median_hz, r.melody_range, r.melody_spread, r.melody_motion, r.melody_turns, r.chord_change_rate,
-       r.hpcp, r.cpu_ms, r.peak_rss_mb, now()
+       r.hpcp, r.fingerprint, r.embedding, r.embedding_version, r.cpu_ms, r.peak_rss_mb, now()
   from tracks t,
        jsonb_to_record(%(measured)s::jsonb)
     as r (status text, reason text, engine text, partial boolean, non_finite boolean, decoded_seconds real,
@@ -69,7 +70,8 @@ select t.id, %(analyzer)s, %(version)s, t.collection_node_id, %(size)s, %(mtime_
           key_agreement boolean, key_edma text, key_shaath text, energy real, danceability real,
           dynamic_complexity real, onset_rate real, spectral_centroid real, melody_voiced_ratio real,
           melody_median_hz real, melody_range real, melody_spread real, melody_motion real, melody_turns real,
-          chord_change_rate real, hpcp real[], cpu_ms integer, peak_rss_mb integer)
+          chord_change_rate real, hpcp real[], fingerprint text, embedding real[],
+          embedding_version integer, cpu_ms integer, peak_rss_mb integer)
  where t.id = %(track_id)s
 on conflict (track_id, analyzer) do update
    set analyzer_version = excluded.analyzer_version, source_size = excluded.source_size,
@@ -87,6 +89,8 @@ on conflict (track_id, analyzer) do update
        melody_median_hz = excluded.melody_median_hz, melody_range = excluded.melody_range,
        melody_spread = excluded.melody_spread, melody_motion = excluded.melody_motion,
        melody_turns = excluded.melody_turns, chord_change_rate = excluded.chord_change_rate, hpcp = excluded.hpcp,
+       fingerprint = excluded.fingerprint, embedding = excluded.embedding,
+       embedding_version = excluded.embedding_version,
        cpu_ms = excluded.cpu_ms, peak_rss_mb = excluded.peak_rss_mb, analyzed_at = excluded.analyzed_at
  where excluded.analyzer_version >= track_audio_features.analyzer_version
 

@@ -14,7 +14,7 @@ from jobbko import audio, store
 from jobbko.audio import analysis, features
 from jobbko.demo.samples import SAMPLES
 from jobbko.errors import Missing, Permanent, Throttled
-from jobbko.store import music, music_scan
+from jobbko.store import likeness, music, music_scan
 
 pytestmark = pytest.mark.usefixtures("tx")
 
@@ -113,16 +113,17 @@ def test_a_new_edition_of_the_recipe_measures_again_and_an_old_worker_does_not_u
 ):
     tide = track(scanned, "Loose/Tide Table.mp3")
     audio_analysis(tide.id)
+    newer = audio.VERSION + 1
 
-    monkeypatch.setattr(audio, "VERSION", 2)
+    monkeypatch.setattr(audio, "VERSION", newer)
     assert tide.id in list(unanalysed([tide.collection_node_id]))
     audio_analysis(tide.id)
-    assert found(tide).analyzer_version == 2
-    monkeypatch.setattr(audio, "VERSION", 1)
+    assert found(tide).analyzer_version == newer
+    monkeypatch.setattr(audio, "VERSION", newer - 1)
     os.utime(tide.file, ns=(0, 5))
     audio_analysis(tide.id)
 
-    assert found(tide).analyzer_version == 2
+    assert found(tide).analyzer_version == newer
 
 
 def test_a_bad_file_is_a_verdict_and_not_a_failure(scanned, track):
@@ -134,6 +135,41 @@ def test_a_bad_file_is_a_verdict_and_not_a_failure(scanned, track):
     assert found(broken).reason
     assert not track(scanned, "Loose/Broken Tape.mp3").audio_features_ready
     assert broken.id not in list(unanalysed([broken.collection_node_id]))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"status": "crashed", "reason": "the analyzer died of SIGSEGV"},  # kima-hub PR 204: it took its pool along
+        {"status": "timeout", "reason": "it took too long to measure"},
+        {"status": "ok", "bpm": None, "key_name": None},  # subwave PR 1315: what has no tempo was tried for ever
+    ],
+    ids=lambda said: said["status"],
+)
+def test_a_verdict_holds_until_the_file_changes_whatever_it_lacks(scanned, track, monkeypatch, said):
+    tide = track(scanned, "Loose/Tide Table.mp3")
+    asked = []
+    monkeypatch.setattr(analysis, "measure", lambda path: asked.append(path) or said)
+
+    assert audio_analysis(tide.id)["status"] == said["status"]
+    assert audio_analysis(tide.id) == {"status": said["status"], "measured": False}
+
+    assert len(asked) == 1
+    assert tide.id not in list(unanalysed([tide.collection_node_id]))
+
+
+def test_keeps_what_makes_tracks_comparable(scanned, track, monkeypatch):
+    tide = track(scanned, "Loose/Tide Table.mp3")
+    vector = [0.5] * 56
+    said = {"status": "ok", "fingerprint": "AQADtDKV", "embedding": vector, "embedding_version": 1}
+    monkeypatch.setattr(analysis, "measure", lambda path: said)
+
+    audio_analysis(tide.id)
+
+    heard = found(tide)
+    assert (heard.fingerprint, heard.embedding, heard.embedding_version) == ("AQADtDKV", vector, 1)
+    (itself,) = likeness.sounds_like(tide.collection_node_id, vector, version=1, limit=10)
+    assert (itself.track_id, itself.distance) == (tide.id, 0)
 
 
 def test_without_an_engine_the_job_is_done_and_comes_again_when_there_is_one(scanned, track, monkeypatch):
