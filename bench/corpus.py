@@ -41,6 +41,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="the last line is one JSON object")
     parser.add_argument("--made", action="store_true", help="only the files that are made here; needs no internet")
     parser.add_argument("--short", action="store_true", help="leave out the 60 minutes")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="each Nth file")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -48,6 +49,7 @@ def main() -> None:
         if not options.made:
             download(folder / "downloaded")
         files = sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+        files = files[:: options.every]
         with ThreadPoolExecutor(os.cpu_count()) as threads:
             judged = list(threads.map(lambda path: judge(path, folder), files))
     sys.exit(0 if told(judged, options.json) else 1)

@@ -63,11 +63,11 @@ def test_recommend_runs():
 
 @pytest.mark.slow
 def test_every_bad_file_that_can_be_made_has_a_verdict_within_its_limits():
-    found = last_line("corpus.py", "--made", "--short")["corpus"]
+    found = last_line("corpus.py", "--made", "--short", "--every", "9")["corpus"]
 
     assert found["good"]
-    assert found["files"] > 90
-    assert set(found["statuses"]) == {"ok", "silent", "too_short", "undecodable"}
+    assert found["files"] > 10
+    assert {"ok", "undecodable"} <= set(found["statuses"]) <= {"ok", "silent", "too_short", "undecodable"}
 
 
 @pytest.mark.slow
