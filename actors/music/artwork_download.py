@@ -19,7 +19,8 @@ from jobbko import settings
 from jobbko.audio import folders, matching, pictures
 from jobbko.clients import coverart, discogs
 from jobbko.errors import Missing, Throttled
-from jobbko.store import artwork, music
+from jobbko.store import artwork, lookups, music
+from jobbko.store.lookups import Question
 
 #: Seconds that "there is no cover" holds.
 ABSENT = 30 * 24 * 3600
@@ -95,17 +96,17 @@ def _asked(
     track: music.Track, album: music.Album, provider: str, asked: str, covers: Iterator[tuple[str, bytes]]
 ) -> tuple[str, pictures.Picture] | None:
     """(address, picture) of the first that is usable."""
-    about = {"provider": provider, "collection": album.collection_node_id}
-    if not music.begin_lookup("album", album.id, **about, asked=asked, by=track.id):
+    question = Question("album", album.id, provider, asked, album.collection_node_id)
+    if not lookups.begin(question, by=track.id):
         return None
     try:
         for address, data in covers:
             if (picture := pictures.check(data)) is not None:
                 return address, picture
     except BaseException:
-        music.give_up_lookup("album", album.id, **about)
+        lookups.give_up(question)
         raise
-    music.set_lookup("album", album.id, **about, asked=asked, status="not_found", ttl=ABSENT)
+    lookups.answer(question, found=False, ttl=ABSENT)
     return None
 
 
@@ -131,13 +132,13 @@ def keep(picture: pictures.Picture) -> str:
     """Store it under the name of its content, with small copies beside it. The path is below the artwork folder."""
     name = hashlib.sha256(picture.data).hexdigest()
     path = Path(name[:2], name + picture.suffix)
+    small = {folder() / thumbnail_path(str(path), size): size for size in THUMBNAILS}
+    copies = {target: pictures.thumbnail(picture, size) for target, size in small.items() if not target.exists()}
     try:
         # The picture comes last: where it is, its copies are.
-        for size in THUMBNAILS:
-            if not (small := folder() / thumbnail_path(str(path), size)).exists():
-                _write(small, pictures.thumbnail(picture, size))
-        if not (whole := folder() / path).exists():
-            _write(whole, picture.data)
+        for target, data in (copies | {folder() / path: picture.data}).items():
+            if not target.exists():
+                _write(target, data)
     except OSError as error:
         # A full or read-only disk is no fault of the job's: it waits for room, free of charge.
         raise Throttled("artwork-folder", message=f"cannot write to {folder()}: {error.strerror or error}") from error

@@ -25,6 +25,8 @@ from jobbko.store.music_scan import Known, Root
 
 #: Files compared, read and written in one go.
 BATCH = 500
+#: Seconds between two looks at the clock while files settle: an interruption of the job is noticed as fast as that.
+GLANCE = 0.1
 #: More than this many tracks, and this share of them, do not vanish in one day; a disk does.
 MANY, SHARE = 20, 0.2
 COUNTS = ("seen", "new", "changed", "moved", "missing", "restored", "unchanged")
@@ -128,8 +130,9 @@ def is_fresh(found: Found) -> bool:
 
 def settled(run: Scan, fresh: list[Found]) -> Iterator[list[Found]]:
     """Those that are still as they were when they were met, after a while; the others are left to the next scan."""
-    if fresh:
-        time.sleep(max(0.0, settings.SETTLE - (time.time_ns() - max(found.ctime_ns for found in fresh)) / 1e9))
+    steady_at = max((found.ctime_ns for found in fresh), default=0) + settings.SETTLE * 1e9
+    while (left := steady_at - time.time_ns()) > 0:
+        time.sleep(min(left / 1e9, GLANCE))
     for start in range(0, len(fresh), BATCH):
         steady = []
         for found in fresh[start : start + BATCH]:

@@ -13,7 +13,8 @@ from jobbko.audio import folders, lyrics, matching
 from jobbko.clients import lrclib
 from jobbko.clients.lrclib import Found
 from jobbko.errors import Missing
-from jobbko.store import metadata, music
+from jobbko.store import lookups, metadata, music
+from jobbko.store.lookups import Question
 
 #: Seconds that "LRCLIB has none" holds: people contribute.
 ABSENT = 14 * 24 * 3600
@@ -58,9 +59,9 @@ def download(track: music.Track) -> None:
         return
     album = metadata.album(track.album_id).title if track.album_id else ""
     seconds = song.duration_ms / 1000 if song.duration_ms else None
-    entity = {"provider": "lrclib", "collection": track.collection_node_id}
     asked = repr((track.title, track.artist_credit, album, seconds and round(seconds)))
-    if metadata.answered("track", track.id, asked=asked, **entity) is not None:
+    question = Question("track", track.id, lrclib.SERVICE, asked, track.collection_node_id)
+    if lookups.is_answered(question):
         return
     found = exact(track, album, seconds) or searched(track, seconds)
     if found is None:
@@ -69,8 +70,7 @@ def download(track: music.Track) -> None:
         keep(track.id, *found)
     # Words without times may get some; what is instrumental stays so.
     whole = found is not None and (found[0].instrumental or found[0].synced_lrc is not None)
-    status = "ok" if whole else "not_found"
-    music.set_lookup("track", track.id, asked=asked, status=status, ttl=KNOWN if whole else ABSENT, **entity)
+    lookups.answer(question, found=whole, ttl=KNOWN if whole else ABSENT)
 
 
 def exact(track: music.Track, album: str, seconds: float | None) -> tuple[Found, str] | None:

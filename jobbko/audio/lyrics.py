@@ -87,7 +87,12 @@ def _stored(file: Any) -> list[tuple[str, str]]:
             return [
                 *((_lrc(frame.text), frame.lang) for frame in tags.getall("SYLT") if frame.format == 2),
                 *((frame.text, frame.lang) for frame in tags.getall("USLT")),
-                *((str(text), "") for key in ("TXXX:LYRICS", "TXXX:UNSYNCEDLYRICS") for text in tags.get(key, ())),
+                *(
+                    (text, "")
+                    for key in ("TXXX:LYRICS", "TXXX:UNSYNCEDLYRICS")
+                    for frame in tags.getall(key)
+                    for text in frame.text
+                ),
             ]
         case MP4Tags():
             return [(text, "") for text in tags.get("\xa9lyr", ())]

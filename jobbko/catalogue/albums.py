@@ -12,7 +12,8 @@ from jobbko.catalogue import rows
 from jobbko.clients import musicbrainz
 from jobbko.clients.musicbrainz_answers import Candidate, Release
 from jobbko.errors import Missing
-from jobbko.store import metadata
+from jobbko.store import lookups, metadata
+from jobbko.store.lookups import Question
 from jobbko.store.metadata import Album, Song
 
 #: Releases of a search that are looked at whole; each is a request, and there is one a second for everyone.
@@ -26,8 +27,8 @@ def look_up(album_id: str) -> bool:
     """Ask what was not asked yet, and keep what fits; whether that has brought ids of a release that were not known."""
     album = metadata.album(album_id)
     songs = metadata.songs(album_id)
-    asked, collection = _question(album, songs), album.collection_node_id
-    if catalogue.is_answered("album", album_id, asked, collection):
+    question = Question("album", album_id, catalogue.PROVIDER, _asked(album, songs), album.collection_node_id)
+    if lookups.is_answered(question):
         return False
     found = _named(album, songs) or _nearest(album, songs)
     with store.transaction():
@@ -35,12 +36,12 @@ def look_up(album_id: str) -> bool:
             metadata.forget_matches([song.id for song in songs], album_id)
         else:
             _keep(album, songs, *found)
-        catalogue.set_answered("album", album_id, asked, collection, found=found is not None)
+        lookups.answer(question, found=found is not None, ttl=catalogue.KNOWN if found else catalogue.ABSENT)
     known = (album.mb_release_id, album.mb_release_group_id)
     return found is not None and (found[0].id, found[0].group_id) != known
 
 
-def _question(album: Album, songs: Sequence[Song]) -> str:
+def _asked(album: Album, songs: Sequence[Song]) -> str:
     """All that the answer depends on: another track on the album is another question."""
     sheet = [(song.disc_no, song.track_no, song.titled and song.title, song.duration_ms) for song in songs]
     said = repr((_tagged(album), album.title, album.artist_credit, album.compilation, sheet))

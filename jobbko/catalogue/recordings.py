@@ -8,7 +8,8 @@ from jobbko.catalogue import rows
 from jobbko.clients import musicbrainz
 from jobbko.clients.musicbrainz_answers import Recording
 from jobbko.errors import Missing
-from jobbko.store import metadata
+from jobbko.store import lookups, metadata
+from jobbko.store.lookups import Question
 from jobbko.store.metadata import Song
 
 
@@ -17,7 +18,8 @@ def look_up(track_id: str, collection: str) -> bool:
     song = metadata.song(track_id)
     tagged = song.mb_recording_id if song.mbid_source == "tag" else None
     asked = repr((tagged, song.titled and song.title, song.artist_credit, song.duration_ms))
-    if catalogue.is_answered("track", track_id, asked, collection):
+    question = Question("track", track_id, catalogue.PROVIDER, asked, collection)
+    if lookups.is_answered(question):
         return False
     found = _named(collection, tagged) or _nearest(song)
     with store.transaction():
@@ -30,7 +32,7 @@ def look_up(track_id: str, collection: str) -> bool:
                 [rows.alone(track_id, recording, distance)],
                 rows.credits(track_id, recording.credits),
             )
-        catalogue.set_answered("track", track_id, asked, collection, found=found is not None)
+        lookups.answer(question, found=found is not None, ttl=catalogue.KNOWN if found else catalogue.ABSENT)
     return found is not None and found[0].id != song.mb_recording_id
 
 

@@ -1,4 +1,4 @@
-"""What is known of a library from outside it: what was asked, what matched, the words of songs; who is due."""
+"""What is known of a library from outside it: what matched, the words of songs; who is due."""
 
 from __future__ import annotations
 
@@ -87,19 +87,6 @@ def songs(album_id: str) -> list[Song]:
 
 def album(album_id: str) -> Album:
     return store.one(Album, sql["album"], album_id=album_id)
-
-
-def answered(entity_type: str, entity_id: str, *, provider: str, asked: str, collection: str) -> str | None:
-    """What the service answered to this very question (ok, not_found), while that holds; None: ask."""
-    found = store.rows(
-        sql["answered"],
-        entity_type=entity_type,
-        entity_id=entity_id,
-        provider=provider,
-        asked=asked,
-        collection=collection,
-    )
-    return str(found[0][0]) if found else None
 
 
 def add_redirect(collection: str, old: str, new: str) -> None:

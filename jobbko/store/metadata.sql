@@ -1,4 +1,4 @@
--- What is known of a library from outside it: questions that were asked, matches, and the words of songs.
+-- What is known of a library from outside it: matches, and the words of songs.
 
 -- name: unrefreshed
 select id
@@ -43,11 +43,6 @@ select id, title, titled,
 select id, collection_node_id, title, artist_credit, compilation, year, mb_release_id, mb_release_group_id, mbid_source
   from albums
  where id = %(album_id)s
-
--- name: answered
-select status from provider_lookup
- where collection_node_id = %(collection)s and entity_type = %(entity_type)s and entity_id = %(entity_id)s
-   and provider = %(provider)s and asked = %(asked)s and status <> 'asking' and next_check_at > now()
 
 -- name: add_redirect
 insert into mbid_redirect (collection_node_id, old, new)

@@ -1,4 +1,4 @@
-"""Tracks and how they sound, as the music jobs see them; and what services were asked about them."""
+"""Tracks and how they sound, as the music jobs see them."""
 
 from __future__ import annotations
 
@@ -166,44 +166,6 @@ def set_features(
             measured=Jsonb(dict(measured)),
         )
         store.run(sql["set_features_ready"], track_id=track_id)
-
-
-def begin_lookup(entity_type: str, entity_id: str, *, provider: str, asked: str, collection: str, by: str) -> bool:
-    """Whether to ask: not if that service lately had nothing for this question, nor while somebody else asks it."""
-    return bool(
-        store.rows(
-            sql["begin_lookup"],
-            entity_type=entity_type,
-            entity_id=entity_id,
-            provider=provider,
-            asked=asked,
-            collection=collection,
-            asked_by=by,
-        )
-    )
-
-
-def give_up_lookup(entity_type: str, entity_id: str, *, provider: str, collection: str) -> None:
-    """There was no answer: whoever comes next may ask."""
-    store.run(
-        sql["give_up_lookup"], entity_type=entity_type, entity_id=entity_id, provider=provider, collection=collection
-    )
-
-
-def set_lookup(
-    entity_type: str, entity_id: str, *, provider: str, asked: str, collection: str, status: str, ttl: float
-) -> None:
-    """Remember what a service answered (ok, not_found) and for how many seconds that holds."""
-    store.run(
-        sql["set_lookup"],
-        entity_type=entity_type,
-        entity_id=entity_id,
-        provider=provider,
-        asked=asked,
-        collection=collection,
-        status=status,
-        ttl=ttl,
-    )
 
 
 def _check(name: str, id: str) -> None:

@@ -5,9 +5,11 @@ import unicodedata
 
 import pytest
 from mutagen.flac import FLAC
-from mutagen.id3 import ID3, SYLT, USLT
+from mutagen.id3 import ID3, SYLT, TXXX, USLT
+from mutagen.mp4 import MP4
 
 from jobbko.audio import lyrics
+from tests import sounds
 from tests.actors.music.scanning import song
 
 LRC = "[ti:Tide]\n[00:12.00]Low water\n[00:17.20]High water\n"
@@ -68,6 +70,26 @@ def test_the_frames_of_an_mp3(tmp_path):
     tags.add(SYLT(encoding=3, lang="eng", format=2, type=1, desc="", text=[("Low", 12000), ("\nHigh", 77250)]))
     tags.save(path)
     assert lyrics.embedded(os.fsencode(path)).synced_lrc == "[00:12.00]Low\n[01:17.25]High"
+
+
+@pytest.mark.parametrize("name", ["LYRICS", "UNSYNCEDLYRICS"])
+def test_words_in_a_frame_of_the_users_own(tmp_path, name):
+    path = tmp_path / "a.mp3"
+    tags = ID3()
+    tags.add(TXXX(encoding=3, desc=name, text=["Low water"]))
+    tags.save(path)
+    path.write_bytes(path.read_bytes() + (b"\xff\xfb\x90\x00" + bytes(413)) * 10)
+
+    assert lyrics.embedded(os.fsencode(path)).plain == "Low water"
+
+
+def test_the_atom_of_an_mp4(tmp_path):
+    path = sounds.put(tmp_path / "a.m4a", sounds.sine(0.2))
+    file = MP4(path)
+    file["\xa9lyr"] = LRC
+    file.save()
+
+    assert lyrics.embedded(os.fsencode(path)).synced_lrc == LRC.strip()
 
 
 def test_a_file_beside_it_whatever_its_letters_are_made_of(tmp_path):

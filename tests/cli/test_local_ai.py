@@ -15,10 +15,8 @@ from jobbko.cli.up import _local_models
 from jobbko.localai import models, process
 from tests.ai.conftest import configure
 from tests.cli.test_real_runs import children, command_of, jobbko
-from tests.localai.conftest import ELSEWHERE, asked, models_here  # noqa: F401  a fixture
+from tests.localai.conftest import asked, models_here  # noqa: F401  a fixture
 from tests.waiting import until
-
-pytestmark = pytest.mark.skipif(ELSEWHERE, reason="no local models for this kind of machine")
 
 
 def test_up_brings_no_models_where_a_gateway_is_configured(monkeypatch):

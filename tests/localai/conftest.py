@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.client
 import json
-import platform
 from urllib.parse import urlsplit
 
 import pytest
@@ -16,16 +15,6 @@ from tests.ai.conftest import configure
 
 #: Dollars for a million tokens, if the model were sold.
 PRICES = {models.CHAT_NAME: {"input": 2.0, "cache_read": 1.0, "output": 8.0}}
-
-
-#: There are wheels of the extra for no other machine, so there it is not installed.
-ELSEWHERE = platform.machine() not in ("x86_64", "aarch64")
-
-
-@pytest.fixture(scope="session", autouse=True)
-def wheels():
-    if ELSEWHERE:
-        pytest.skip("no local models for this kind of machine")
 
 
 @pytest.fixture(scope="session")

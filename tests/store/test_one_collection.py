@@ -13,7 +13,7 @@ from jobbko import settings, store
 from jobbko.audio import folders
 from jobbko.engine import PostgresBroker
 from jobbko.errors import Missing
-from jobbko.store import music
+from jobbko.store import lookups
 from jobbko.testing.worker import until, working
 
 KARI = "00000000-0000-4000-8000-000000000001"
@@ -68,11 +68,11 @@ def test_a_row_hangs_on_rows_of_its_own_collection_only(tx, statement):
 def test_what_one_library_was_told_by_a_service_hides_nothing_from_another(tx):
     mine, his = collection("hers"), collection("his")
     album = new("albums", his, album_key="x", title="x")
-    told = {"provider": "coverart", "asked": "x"}
-    music.set_lookup("album", album, **told, collection=mine, status="not_found", ttl=3600)
-    assert music.begin_lookup("album", album, **told, collection=his, by=album)
-    music.set_lookup("album", album, **told, collection=his, status="not_found", ttl=3600)
-    assert not music.begin_lookup("album", album, **told, collection=his, by=album)
+    here, there = (lookups.Question("album", album, "coverart", "x", whose) for whose in (mine, his))
+    lookups.answer(here, found=False, ttl=3600)
+    assert lookups.begin(there, by=album)
+    lookups.answer(there, found=False, ttl=3600)
+    assert not lookups.begin(there, by=album)
 
 
 @contextlib.contextmanager

@@ -176,3 +176,14 @@ exception
     when unique_violation or duplicate_object then  -- another database's migration was quicker
         perform grant_api('jobbko_api');
 end $$;
+
+-- Once more, for a migration that has made tables. Apart from what isolates them, since whoever may not grant must not
+-- lose that as well.
+create function grant_api_again() returns void language plpgsql as $$
+begin
+    if exists (select from pg_roles where rolname = 'jobbko_api') then
+        perform grant_api('jobbko_api');
+    end if;
+exception when insufficient_privilege then
+    raise notice 'no right to grant to the role jobbko_api; see grant_api(text)';
+end $$;

@@ -167,11 +167,4 @@ begin
                    current_user);
 end $$;
 
--- Apart: where no right to grant takes this back, the tables stay isolated.
-do $$ begin
-    if exists (select from pg_roles where rolname = 'jobbko_api') then
-        perform grant_api('jobbko_api');
-    end if;
-exception when insufficient_privilege then
-    raise notice 'no right to grant to the role jobbko_api; see grant_api(text)';
-end $$;
+select grant_api_again();

@@ -79,20 +79,6 @@ alter table artwork_link
     drop constraint artwork_link_track_id_album_id_kind_key,
     add unique nulls not distinct (track_id, album_id, disc_no, kind);
 
-do $$
-declare
-    made text;
-begin
-    foreach made in array array['mbid_redirect', 'lyrics'] loop
-        perform isolate_table(made::regclass), fence_table(made::regclass);
-    end loop;
-end $$;
+select isolate_table(made), fence_table(made) from unnest(array['mbid_redirect', 'lyrics']::regclass[]) made;
 
--- Apart: where no right to grant takes this back, the tables stay isolated.
-do $$ begin
-    if exists (select from pg_roles where rolname = 'jobbko_api') then
-        perform grant_api('jobbko_api');
-    end if;
-exception when insufficient_privilege then
-    raise notice 'no right to grant to the role jobbko_api; see grant_api(text)';
-end $$;
+select grant_api_again();

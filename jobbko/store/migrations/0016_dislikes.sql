@@ -57,20 +57,6 @@ begin
     execute format('revoke insert, update, delete on mbid_redirect from %I', api);
 end $$;
 
-do $$
-declare
-    made text;
-begin
-    foreach made in array array['dislikes', 'likes', 'track_tombstones'] loop
-        perform isolate_table(made::regclass), fence_table(made::regclass);
-    end loop;
-end $$;
+select isolate_table(made), fence_table(made) from unnest(array['dislikes', 'likes', 'track_tombstones']::regclass[]) made;
 
--- Apart: where no right to grant takes this back, the tables stay isolated.
-do $$ begin
-    if exists (select from pg_roles where rolname = 'jobbko_api') then
-        perform grant_api('jobbko_api');
-    end if;
-exception when insufficient_privilege then
-    raise notice 'no right to grant to the role jobbko_api; see grant_api(text)';
-end $$;
+select grant_api_again();
