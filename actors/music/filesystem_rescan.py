@@ -29,7 +29,8 @@ BATCH = 500
 GLANCE = 0.1
 #: More than this many tracks, and this share of them, do not vanish in one day; a disk does.
 MANY, SHARE = 20, 0.2
-COUNTS = ("seen", "new", "changed", "moved", "missing", "restored", "unchanged")
+#: Under unwanted: what lies there again although it was deleted because somebody disliked it.
+COUNTS = ("seen", "new", "changed", "moved", "missing", "restored", "unchanged", "unwanted")
 
 
 @actor(priority=7, dedupe=True, every_collection=True, time_limit=6 * 3600 * 1000, periodic=cron("23 2 * * *"))
@@ -159,6 +160,7 @@ def compare(run: Scan, batch: list[Found]) -> None:
     new = [found for old, found in unread if old is None]
     moved = identity.moved(run.collection, new, contents, run.file)
     unwanted = identity.unwanted(run.collection, new, contents)
+    run.counts["unwanted"] += len(unwanted)
     # A known file that cannot be read now keeps what is known of it; a new one gets a row that says why.
     described = [
         describe(run, found, contents[found.path])

@@ -28,8 +28,10 @@ def show(result: dict[str, Any], collection: str, everything: bool = False) -> N
     _list("missing", [_missing(track) for track in tracks if track.state != "ACTIVE"], most)
     if reason := result["roots"][0]["reason"]:
         say(f"[yellow]{escape(reason)}[/]")
-    names = ("seen", "new", "changed", "moved", "missing", "restored", "unchanged")
+    names = ("seen", "new", "changed", "moved", "missing", "restored", "unchanged", "unwanted")
     say(f"\n{', '.join(f'{result[name]} {name}' for name in names if result[name] or name in ('seen', 'new'))}.")
+    if result["unwanted"]:
+        say("Unwanted: deleted before because somebody disliked them. `jobbko dislikes --deleted` lists them.")
     _say_what_is_left(collection)
 
 

@@ -61,6 +61,18 @@ class Listed:
     next_at: datetime | None
 
 
+@dataclass(frozen=True, slots=True)
+class Tombstone:
+    """A track that was deleted. trash_path: where its file was put; "" if it is gone."""
+
+    id: str
+    title: str
+    artist_credit: str
+    path_text: str
+    trash_path: str
+    deleted_at: datetime
+
+
 def settle_likes() -> None:
     """Keep what somebody else likes, and start the clock anew for what nobody does any more."""
     with store.transaction():
@@ -106,6 +118,16 @@ def buried(collection: str, hashes: Sequence[bytes]) -> set[bytes]:
 
 def listing(*, warn_after: float, delete_after: float) -> list[Listed]:
     return store.many(Listed, sql["listing"], warn_after=warn_after, delete_after=delete_after)
+
+
+def tombstones() -> list[Tombstone]:
+    """What was deleted, the latest first."""
+    return store.many(Tombstone, sql["tombstones"])
+
+
+def forget_tombstone(id: str) -> None:
+    """Let the next scan take the file in, if it lies there."""
+    store.run(sql["forget_tombstone"], id=id)
 
 
 def undo(id: str) -> bool:

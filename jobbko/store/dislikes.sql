@@ -72,5 +72,13 @@ select d.id, d.state, d.user_id, d.disliked_at, d.warned_at, d.error, t.title, t
   join tracks t on t.id = d.track_id
  order by next_at nulls last, d.id
 
+-- name: tombstones
+select id, title, artist_credit, path_text, trash_path, deleted_at
+  from track_tombstones
+ order by deleted_at desc, id
+
+-- name: forget_tombstone
+delete from track_tombstones where id = %(id)s
+
 -- name: undo
 delete from dislikes where id = %(id)s

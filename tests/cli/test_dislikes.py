@@ -5,8 +5,9 @@ import json
 import pytest
 
 from jobbko import settings, store
+from jobbko.store import dislikes
 from tests.actors.music.disliking import dislike, like
-from tests.actors.music.scanning import rescan, song
+from tests.actors.music.scanning import counted, rescan, song
 
 
 @pytest.fixture
@@ -55,3 +56,26 @@ def test_undoing_what_is_not_there_is_told(complaint, disliked, id):
 
 def test_nobody_dislikes_anything(run):
     assert run("dislikes") == "Nobody dislikes anything.\n"
+
+
+@pytest.fixture
+def buried(disliked):
+    dislikes.bury(store.value("select track_id from dislikes where id = %(id)s", id=disliked[1]), "/trash/b.flac")
+    return str(store.value("select id from track_tombstones"))
+
+
+def test_what_was_deleted_is_listed_with_where_it_is(run, buried):
+    said = run("dislikes", "--deleted")
+    for part in (buried[:8], "Somebody – B", "/trash/b.flac"):
+        assert part in said
+    assert [each["id"] for each in json.loads(run("dislikes", "--deleted", "--json"))["deleted"]] == [buried]
+
+
+def test_what_was_deleted_can_be_taken_back(run, buried, disliked):
+    root = disliked[2]
+    assert rescan(root)["unwanted"] == 1
+
+    assert "its file is /trash/b.flac" in run("dislikes", "--undo", buried[:8])
+
+    assert counted(rescan(root)) == {"new": 1, "unchanged": 1}
+    assert run("dislikes", "--deleted") == "Nothing was deleted.\n"

@@ -12,7 +12,7 @@ create index track_audio_features_fingerprint on track_audio_features (collectio
     where fingerprint is not null;
 
 -- How far apart two vectors of one version are: Euclid, by pgvector where it can be had, else by arithmetic over their 56
--- numbers. Both say the same, pgvector ten times as fast; docs/adr/0009-sounds-like.md. Installed later, pgvector is
+-- numbers. Both say the same, pgvector three times as fast; docs/adr/0009-sounds-like.md. Installed later, pgvector is
 -- taken into use by `select make_sound_distance()`.
 create function make_sound_distance() returns text language plpgsql as $make$
 declare
