@@ -1,14 +1,17 @@
 """A track stays the same through moves, new tags and new formats; what is not whole waits, what is left out goes."""
 
 import os
+import threading
 import time
 from dataclasses import replace
 
 import pytest
+from dramatiq.middleware.threading import raise_thread_exception
 
-from actors.music.filesystem_rescan import filesystem_rescan
+from actors.music.filesystem_rescan import filesystem_rescan, settled
 from jobbko import settings, store
 from jobbko.audio import folders
+from jobbko.engine.interrupts import Cancelled
 from jobbko.store import music
 from jobbko.testing.records import mbid
 from tests.actors.music.scanning import collection, counted, put, rescan, song, states
@@ -127,12 +130,31 @@ def test_a_file_that_is_still_being_copied_is_left_to_the_next_scan(kept, monkey
 
 
 def test_what_has_just_arrived_is_found_all_the_same(kept, monkeypatch):
-    monkeypatch.setattr(settings, "SETTLE", 0.1)
-    started = time.time_ns()
+    monkeypatch.setattr(settings, "SETTLE", 0.5)
 
     assert counted(rescan(kept)) == {"new": 1}
 
-    assert time.time_ns() - os.stat(kept / "kept.flac").st_ctime_ns >= 0.1e9 > 0 < started
+    assert time.time_ns() - os.stat(kept / "kept.flac").st_ctime_ns >= 0.5e9
+
+
+def test_while_files_settle_the_job_can_be_interrupted(monkeypatch):
+    monkeypatch.setattr(settings, "SETTLE", 60)
+    waiting, ended = threading.Event(), []
+
+    def work():
+        try:
+            waiting.set()
+            list(settled(None, [folders.Found(b"a.flac", 1, 1, time.time_ns())]))
+        except Cancelled:
+            ended.append("cancelled")
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    waiting.wait(10)
+    raise_thread_exception(thread.ident, Cancelled)
+    thread.join(10)
+
+    assert ended == ["cancelled"]
 
 
 def test_a_known_file_that_is_being_written_is_not_missing(kept, monkeypatch):
