@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import tempfile
 import uuid
 from collections.abc import Generator, Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -21,6 +23,7 @@ from psycopg2.extensions import quote_ident
 from jobbko import clients, settings, store
 from jobbko.store import pool
 from jobbko.store.migrate import migrate
+from tests import sounds
 from tests.fakes import Internet
 
 #: A test that forgot to ask for `tx` or `database` must not write into the database of whoever runs it.
@@ -72,20 +75,24 @@ def migrated(server: str) -> Iterator[str]:
 
 
 #: Of the run that starts several test processes: one server and one template serve them all.
-shared_by_processes = pytest.StashKey[tuple[contextlib.ExitStack, str, str]]()
+shared_by_processes = pytest.StashKey[tuple[contextlib.ExitStack, dict[str, str]]]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput"):
+    if hasattr(config, "workerinput"):
+        sounds.shared = Path(config.workerinput["sounds"])
+    elif getattr(config.option, "numprocesses", None):
         open_until_the_end = contextlib.ExitStack()
         server = open_until_the_end.enter_context(server_for_this_run())
         template = open_until_the_end.enter_context(migrated(server))
-        config.stash[shared_by_processes] = (open_until_the_end, server, template)
+        folder = open_until_the_end.enter_context(tempfile.TemporaryDirectory(prefix="jobbko-sounds-"))
+        shared = {"server": server, "template": template, "sounds": folder}
+        config.stash[shared_by_processes] = (open_until_the_end, shared)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    _, node.workerinput["server"], node.workerinput["template"] = node.config.stash[shared_by_processes]
+    node.workerinput.update(node.config.stash[shared_by_processes][1])
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import fcntl
 import functools
 import random
 import shutil
@@ -25,11 +26,20 @@ def _folder() -> Path:
     return Path(folder)
 
 
+#: Where the test processes of one run share what is rendered; None for a run of one process.
+shared: Path | None = None
+
+
 @functools.cache
 def library() -> Path:
     """The demo's library, to be copied and not changed."""
-    samples.render(_folder() / "library")
-    return _folder() / "library"
+    folder = shared or _folder()
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # whoever comes first renders
+        if not (folder / "rendered").exists():
+            samples.render(folder / "library")
+            (folder / "rendered").touch()
+    return folder / "library"
 
 
 def sine(seconds: float = 5, hertz: float = 1000, decibels: float = -20) -> numpy.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING
 
@@ -36,7 +37,7 @@ def piece(*, tonic: int, mode: str, bpm: float, seconds: float, seed: int) -> So
         chord = [_pitch(scale, tonic, step + third) for third in (0, 2, 4)]
         if mode == "minor" and step == 4:
             chord[1] += 1  # the leading tone, without which a minor key is hard to tell from its relative
-        _add(total, start, _pad(chord, 4 * beat), left=0.5, right=0.4)
+        _add(total, start, _pad(tuple(chord), 4 * beat), left=0.5, right=0.4)
         for half in range(8):
             low = chord[0] - 24 if half % 4 != 3 else chord[2] - 24
             _add(total, start + half * beat / 2, _pluck(low, 0.45 * beat, brightness=3), left=0.5, right=0.5)
@@ -59,7 +60,12 @@ def _hertz(pitch: int) -> float:
     return 440.0 * math.exp2((pitch - 69) / 12)
 
 
-def _pad(chord: list[int], seconds: float) -> Sound:
+#: A tune plays the same notes again and again.
+_kept = functools.lru_cache(maxsize=64)
+
+
+@_kept
+def _pad(chord: tuple[int, ...], seconds: float) -> Sound:
     import numpy
 
     time = numpy.arange(int(seconds * RATE)) / RATE
@@ -73,6 +79,7 @@ def _pad(chord: list[int], seconds: float) -> Sound:
     return sound
 
 
+@_kept
 def _pluck(pitch: int, seconds: float, brightness: int) -> Sound:
     import numpy
 

@@ -110,7 +110,7 @@ for _ in range(900):
     DEEP = [DEEP]
 ODD = "\x00\x1b[31m\ud800\u202e\ufeff\U0010ffff�"
 JUNK = [
-    *(None, True, 0, -1, 1.5, float("nan"), 10**400, "", " ", "null", ODD, "x" * 2_000_000, "<" * 100_000, b"\xff"),
+    *(None, True, 0, -1, 1.5, float("nan"), 10**400, "", " ", "null", ODD, "x" * 100_000, "<" * 10_000, b"\xff"),
     *([], [[]], [None], DEEP, {}, {"": None}, {"error": ODD}, {"error": []}, {"error": [DEEP]}, {"error": 7}),
     *({"error": {"message": DEEP, "code": DEEP, "type": {}, "metadata": DEEP, "availability": 3}},),
     *({"error": {"code": 10**30, "message": 5, "metadata": {"raw": "[" * 50_000, "headers": [], "resets_at": []}}},),
