@@ -8,7 +8,7 @@ READY   = $(VENV)/.ready
 VENV2   = .venv-dramatiq2
 READY2  = $(VENV2)/.ready
 # Most of a quick test is waiting for a thread or a disk: three processes keep two cores busy.
-SIDE_BY_SIDE = --numprocesses 3
+SIDE_BY_SIDE = --numprocesses 3 --dist worksteal
 
 .DEFAULT_GOAL = help
 .PHONY: help demo up test quick slow lint types test-dramatiq2 bench bench-once dist clean
