@@ -40,7 +40,7 @@ def recommendation_gen(listening_session_id: str, trigger: str) -> dict[str, Any
 
 def why_none(standing: Standing, trigger: str) -> str:
     """Why no new batch is needed; "" if one is."""
-    if trigger == "session_start" and standing.batches:
+    if trigger == "session_start" and standing.begun:
         return "a session starts once, and has its first batch"
     if trigger == "playback_completed" and standing.begun and standing.last_event == standing.after_event:
         return "nothing was played to the end since the last batch"

@@ -46,6 +46,15 @@ def test_a_second_run_writes_nothing_twice(forty):
     assert result == {"batch": None, "tracks": 0, "reason": "nothing was played to the end since the last batch"}
 
 
+def test_the_start_of_a_session_that_has_a_batch_brings_no_other(forty):
+    session = start(forty)
+    play(session, id_of("T00"))
+    for trigger in ("playback_completed", "session_start"):  # as it goes when two workers take them in this order
+        recommendation_gen(session, trigger)
+
+    assert batches(session) == [("playback_completed", 1, "")]
+
+
 def test_a_batch_of_a_number_that_there_is_already_is_not_written(forty):
     session = start(forty)
     recommendation_gen(session, "session_start")
