@@ -78,7 +78,7 @@ class Walk:
         if not self.ignored.enters(folder, {entry.name for entry in entries}):
             return
         above, known, left_out = folder + b"/" if folder else b"", self.known, self.ignored.leaves_out
-        for entry in entries:  # for a file that has not changed this takes little more than asking the disk
+        for entry in self._changed(above, entries):
             name = entry.name
             if is_ignored(name):
                 continue
@@ -102,6 +102,26 @@ class Walk:
                     yield Found(path, about.st_size, about.st_mtime_ns, about.st_ctime_ns)
             except OSError as error:
                 self.note(path, error)
+
+    def _changed(self, above: bytes, entries: list[os.DirEntry[bytes]]) -> list[os.DirEntry[bytes]]:
+        """All but the known files that are as they were; for those this takes little more than asking the disk."""
+        known, regular, pack, left = self.known, stat.S_ISREG, _STAMP.pack, []
+        if not known or self.ignored.has_rules:
+            return entries
+        for entry in entries:
+            path = above + entry.name
+            try:
+                if stamp := known.get(path):
+                    about = entry.stat()
+                    if regular(about.st_mode) and stamp == pack(about.st_size, about.st_mtime_ns):
+                        del known[path]
+                        continue
+            except OSError:
+                pass  # it is asked again, and noted
+            left.append(entry)
+        self.seen += len(entries) - len(left)
+        self.unchanged += len(entries) - len(left)
+        return left
 
     def _follow(self, path: bytes, entry: os.DirEntry[bytes], links: list[bytes]) -> None:
         """A link to a folder is walked later; one to nothing, or to an empty folder, is a disk that is not there."""

@@ -41,6 +41,11 @@ class Ignored:
             self._rules.append((folder, _spec(rules, os.path.join(self.root, folder))))
         return True
 
+    @property
+    def has_rules(self) -> bool:
+        """Whether anything that was met so far leaves single files out."""
+        return bool(self._rules)
+
     def leaves_out(self, path: bytes) -> bool:
         """Whether a rule above this file says so. Folders are looked into all the same: a line may except a file."""
         for folder, spec in self._rules:

@@ -101,10 +101,13 @@ def inventory(collection: str) -> dict[bytes, bytes]:
     """The stamp (size and time in 16 bytes) of every active track's file as it was scanned, by path."""
     found: dict[bytes, bytes] = {}
     after = b""
-    while page := store.rows(sql["inventory"], collection=collection, after=after, limit=INVENTORY_PAGE):
-        found.update((bytes(path), bytes(stamp)) for path, stamp in page)
-        after = bytes(page[-1][0])
-    return found
+    while True:
+        ((joined, stamps),) = store.rows(sql["inventory"], collection=collection, after=after, limit=INVENTORY_PAGE)
+        if not joined:
+            return found
+        paths, packed = bytes(joined).split(b"\0"), bytes(stamps)
+        found.update(zip(paths, (packed[at : at + 16] for at in range(0, len(packed), 16)), strict=True))
+        after = paths[-1]
 
 
 def analyze() -> None:
