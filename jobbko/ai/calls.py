@@ -217,6 +217,16 @@ def _spent(
     return estimate, "estimate"
 
 
+def embedding_model(*, wanted: Choice | None = None) -> str:
+    """The name of the model that `embed` will ask, by which its vectors are told from others'."""
+    return _embedder(caller(), wanted)[1]
+
+
+def _embedder(who: Caller, wanted: Choice | None) -> tuple[Gateway, str]:
+    gateway, model = gateway_for(who.job_type, wanted or Choice(gateway=ledger.wanted(who.collection)[0]))
+    return gateway, (wanted and wanted.model) or gateway.embedding_model or model
+
+
 def embed(texts: Sequence[str], *, wanted: Choice | None = None) -> tuple[str, list[list[float]]]:
     """A vector for each text, in their order, and the model that made them.
 
@@ -228,8 +238,7 @@ def embed(texts: Sequence[str], *, wanted: Choice | None = None) -> tuple[str, l
     if not texts or len(texts) > MOST_TEXTS or not all(text.strip() for text in texts):
         raise ValueError(f"embed() takes 1 to {MOST_TEXTS} texts, none of them empty")
     who = caller()
-    gateway, model = gateway_for(who.job_type, wanted or Choice(gateway=ledger.wanted(who.collection)[0]))
-    model = (wanted and wanted.model) or gateway.embedding_model or model
+    gateway, model = _embedder(who, wanted)
     most = Tokens(input=sum(len(text.encode()) + wire.AROUND for text in texts), output=0)
     estimate = prices.cost(gateway, model, most)
     request = {"texts": len(texts), "bytes": sum(len(text.encode()) for text in texts)}

@@ -128,34 +128,20 @@ create table derived (
     payload            jsonb,
     producer           text        not null,  -- a model's id, or 'human'
     model_run_id       uuid,
-    input_sha256       text,
+    prompt             text        not null default '',  -- name and version
+    input_sha256       text,  -- of all that it was made from: the same again is not asked for again
     created_at         timestamptz not null default clock_timestamp(),
     superseded_at      timestamptz,
     unique (collection_node_id, subject_type, subject_id, kind, version)
 );
 
-create index derived_current on derived (collection_node_id, subject_type, subject_id, kind) where superseded_at is null;
-
--- Vectors as plain numbers, so that a Postgres without pgvector holds them too. With it, an index over the cast
--- `vector::vector(384)` for one model makes a search quick.
-create table embeddings (
-    id                 uuid primary key default gen_random_uuid(),
-    collection_node_id uuid        not null references nodes (id) on delete cascade,
-    subject_type       text        not null,
-    subject_id         uuid        not null,
-    chunk              integer     not null default 0,
-    model              text        not null,
-    text_sha256        text        not null,
-    vector             real[]      not null check (cardinality(vector) between 1 and 16000),
-    created_at         timestamptz not null default clock_timestamp(),
-    unique (collection_node_id, subject_type, subject_id, chunk, model)
-);
+create unique index derived_current on derived (collection_node_id, subject_type, subject_id, kind) where superseded_at is null;
 
 do $$
 declare
     made text;
 begin
-    foreach made in array array['model_run', 'derived', 'embeddings'] loop
+    foreach made in array array['model_run', 'derived'] loop
         perform isolate_table(made::regclass), fence_table(made::regclass);
     end loop;
     -- The ledger is written by workers alone.

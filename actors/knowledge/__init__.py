@@ -1,0 +1,1 @@
+"""Podcasts, meetings and the knowledge graph."""

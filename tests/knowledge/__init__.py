@@ -1,0 +1,1 @@
+"""Tests of what the jobs of the knowledge graph share."""
