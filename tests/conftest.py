@@ -186,7 +186,7 @@ begin
     for filled in
         select oid from pg_class
         where relnamespace = 'public'::regnamespace and relkind = 'r'
-          and relname not in ('jobbko_migration', 'service_rate')
+          and relname not in ('jobbko_migration', 'service_rate', 'graph_setting')
           and pg_relation_size(oid) > 0
     loop
         if pg_relation_size(filled) > 100 * 8192 then

@@ -89,7 +89,10 @@ def test_retry_and_cancel(run, job):
     [
         (("show", "%"), "is not a job's id"),
         (("scan", "/no/such/folder"), "/no/such/folder is not a folder that can be read"),
-        (("worker", "--types", "audio_analysi"), "unknown job type audio_analysi. Known: artwork_download"),
+        (
+            ("worker", "--types", "audio_analysi"),
+            "unknown job type audio_analysi. Known: ai_text_process, ",
+        ),
     ],
 )
 def test_a_mistake_is_told_in_one_sentence(complaint, arguments, part):

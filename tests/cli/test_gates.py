@@ -68,7 +68,10 @@ def test_open_gates_are_shown_when_asked_for(run):
     ("arguments", "part"),
     [
         (("pause", "lllm"), "No job needs lllm. Gates: "),
-        (("pause", "--type", "audio_analysi"), "There is no job type audio_analysi. Known: artwork_download"),
+        (
+            ("pause", "--type", "audio_analysi"),
+            "There is no job type audio_analysi. Known: ai_text_process, ",
+        ),
         (("pause", "--collection", "mine"), "'mine' is not a collection's id"),
         (("pause", "--collection", str(uuid.uuid4())), "There is no collection"),
         (("resume", "llm"), "llm is not paused"),

@@ -95,7 +95,10 @@ def test_a_job_may_wait_and_belong_to_a_collection(run):
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
-        (("audio_analysi", "track_id=x"), "There is no job type audio_analysi. Known: artwork_download"),
+        (
+            ("audio_analysi", "track_id=x"),
+            "There is no job type audio_analysi. Known: ai_text_process, ",
+        ),
         (("audio_analysis",), "audio_analysis needs track_id"),
         (("audio_analysis", "track_id=x", "colour=red"), "audio_analysis has no parameter colour"),
         (("audio_analysis", "track_id=x", "--collection", str(uuid.uuid4())), "There is no collection"),

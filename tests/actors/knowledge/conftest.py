@@ -25,7 +25,7 @@ SPEECH = [
 
 
 @pytest.fixture
-def collection(tx: None) -> str:
+def collection(database: str) -> str:
     return collection_node()
 
 
@@ -36,7 +36,7 @@ def speech(collection: str) -> str:
 
 
 @pytest.fixture
-def says(gateway: ScriptedGateway) -> Callable[[Any], list[str]]:
+def says(database: str, gateway: ScriptedGateway) -> Callable[[Any], list[str]]:
     """Have the model answer with this; what it was asked comes in the list."""
 
     def script(data: Any) -> list[str]:
@@ -66,6 +66,6 @@ def article(collection: str) -> str:
 
 
 @pytest.fixture
-def published(tx: None) -> None:
+def published(database: str) -> None:
     """What a worker does when it starts, so that jobs can be sent by SQL."""
     broker.job_types.publish()

@@ -139,13 +139,13 @@ def test_one_collections_few_rows_are_found_among_many_of_others_by_an_index(col
             n=many,
         )
     assert embeddings.index("m")
-    store.run("set local enable_seqscan = off")
-    store.run("drop index embeddings_collection")
+    with store.transaction():
+        store.run("set local enable_seqscan = off")
+        store.run("drop index embeddings_collection")
+        assert len(embeddings.search(collection, "m", [1, 0, 0], limit=5)) == 5
 
-    assert len(embeddings.search(collection, "m", [1, 0, 0], limit=5)) == 5
 
-
-def test_long_vectors_are_indexed_as_half_precision(collection, tx):
+def test_long_vectors_are_indexed_as_half_precision(collection):
     store.run("insert into embedding_model (model, dims) values ('big', 3072)")
     node = note(collection, "x")
     store.run(

@@ -107,7 +107,7 @@ def test_a_prompt_that_lacks_a_place_is_for_a_person_to_mend(says):
         suggest_edges(node)
 
 
-def test_a_node_that_is_gone_is_nothing_to_do(tx):
+def test_a_node_that_is_gone_is_nothing_to_do(database):
     with pytest.raises(Missing):
         suggest_edges("00000000-0000-0000-0000-0000000000ff")
 
