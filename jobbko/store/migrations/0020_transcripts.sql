@@ -8,7 +8,8 @@ create table transcriptions (
     language           text        not null default '',
     model              text        not null default '',
     source             text        not null check (source in ('whisper', 'srt')),
-    duration_ms        bigint,
+    duration_ms        integer not null check (duration_ms >= 0),
+    input_sha256       text        not null,  -- of what it was made from: the same again is no new version
     current            boolean     not null default true,
     created_at         timestamptz not null default now(),
     unique (media_node_id, version),

@@ -32,9 +32,9 @@ def transcribed(collection: str, node: str, segments: list[tuple[int, int, str]]
     """Another version of its transcript."""
     store.run("update transcriptions set current = false where media_node_id = %(node)s", node=node)
     transcription = store.value(
-        "insert into transcriptions (collection_node_id, media_node_id, version, source)"
-        " select %(collection)s, %(node)s, 1 + count(*), 'srt' from transcriptions where media_node_id = %(node)s"
-        " returning id",
+        "insert into transcriptions (collection_node_id, media_node_id, version, source, duration_ms, input_sha256)"
+        " select %(collection)s, %(node)s, 1 + count(*), 'srt', 0, '' from transcriptions"
+        " where media_node_id = %(node)s returning id",
         collection=collection,
         node=node,
     )

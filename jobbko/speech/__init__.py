@@ -1,0 +1,1 @@
+"""Speech: files of subtitles, read as they are found and written as they should be."""

@@ -1,0 +1,1 @@
+"""Tests of cues, subtitles and pieces."""
