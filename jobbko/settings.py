@@ -83,6 +83,8 @@ NOTIFY_URL = os.environ.get("JOBBKO_NOTIFY_URL", "")
 CONTACT = os.environ.get("JOBBKO_CONTACT", "")
 
 
+#: Characters from which on a new text in `nodes` starts the jobs that read it; `jobbko migrate` tells the database.
+SUGGEST_MIN_CHARS = int(_number("JOBBKO_SUGGEST_MIN_CHARS", 200))
 #: A TOML file with gateways to models, and which job uses which (jobbko/ai/gateways.py); for a single gateway, these.
 AI_CONFIG = os.environ.get("JOBBKO_AI_CONFIG", "")
 AI_BACKEND = os.environ.get("JOBBKO_AI_BACKEND", "gateway")

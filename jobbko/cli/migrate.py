@@ -6,8 +6,9 @@ import sys
 
 import click
 
+from jobbko import settings
 from jobbko.cli._output import as_json, print_json, say
-from jobbko.store import migrate
+from jobbko.store import graph, migrate
 
 
 @click.command()
@@ -34,8 +35,9 @@ def command(check: bool, as_json: bool) -> None:
 
 
 def publish() -> None:
-    """What jobs there are, for INSERTs from anywhere."""
+    """What jobs there are, and which texts start some, for INSERTs from anywhere."""
     import actors  # noqa: F401  every job declares itself
     from broker import broker
 
     broker.job_types.publish()
+    graph.set_suggest_min_chars(settings.SUGGEST_MIN_CHARS)

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from actors.knowledge.suggest_edges import suggest_edges
-from jobbko import store
+from jobbko import settings, store
+from jobbko.cli.migrate import publish
 from jobbko.errors import Charged, Missing, Permanent
 from jobbko.testing.queue import sent
 from tests.actors.knowledge.writing import collection_node, edges
@@ -125,6 +126,21 @@ def test_an_applications_insert_of_enough_text_starts_the_jobs_once(published, c
 
     waiting = [(job.job_type, job.payload) for job in sent()]
     assert sorted(waiting, key=json.dumps) == [(job, {"node_id": node}) for job in jobs]
+
+
+def test_how_long_a_text_must_be_is_a_setting_that_migrate_writes(collection, monkeypatch):
+    monkeypatch.setattr(settings, "SUGGEST_MIN_CHARS", 10)
+    publish()
+    for text in ("123456789", "1234567890"):
+        store.run(
+            "insert into nodes (collection_node_id, kind, content) values (%(of)s, 'note', %(text)s)",
+            of=collection,
+            text=text,
+        )
+    monkeypatch.setattr(settings, "SUGGEST_MIN_CHARS", 200)
+    publish()  # the next test's database is this one
+
+    assert [job.job_type for job in sent()] == ["suggest_edges", "generate_embeddings"]
 
 
 def test_a_text_is_kept_where_no_worker_has_published_the_jobs(collection):
