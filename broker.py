@@ -13,7 +13,7 @@ import dramatiq
 from jobbko import clients
 from jobbko.ai import calls
 from jobbko.clients import notify
-from jobbko.engine import PostgresBroker, attempt, completion, gates, report
+from jobbko.engine import PostgresBroker, attempt, collection, completion, gates, report
 from jobbko.engine.cron import Cron
 from jobbko.engine.job import running
 
@@ -58,4 +58,4 @@ def actor(fn: Callable[P, R] | None = None, /, **options: Any) -> Any:
     return dramatiq.actor(fn, broker=broker, **options) if fn else dramatiq.actor(broker=broker, **options)
 
 
-__all__ = ["actor", "attempt", "broker", "completion", "cron", "follows", "report"]
+__all__ = ["actor", "attempt", "broker", "collection", "completion", "cron", "follows", "report"]

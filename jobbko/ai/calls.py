@@ -28,8 +28,8 @@ from jobbko.clients.reply import Reply
 from jobbko.errors import Charged, GateClosed, GateFoundClosed
 from jobbko.store import ledger
 from jobbko.store.ledger import Call, Outcome, Tokens
+from jobbko.store.queue import DEFAULT_COLLECTION
 
-DEFAULT_COLLECTION = "00000000-0000-0000-0000-000000000001"
 #: Texts that one request for vectors may carry.
 MOST_TEXTS = 256
 

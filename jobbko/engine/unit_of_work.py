@@ -23,7 +23,7 @@ from jobbko.engine.interrupts import Cancelled
 from jobbko.engine.job import Job
 from jobbko.errors import LeaseLost
 from jobbko.store import queue
-from jobbko.store.queue import Ended
+from jobbko.store.queue import DEFAULT_COLLECTION, Ended
 
 
 class UnitOfWork(dramatiq.Middleware):
@@ -139,6 +139,12 @@ def attempt() -> Attempt:
     """Which attempt of the running job this is; the first of one outside a worker. Good for an idempotency key."""
     job = threads.running()
     return Attempt(1, 1) if job is None else Attempt(job.claimed.attempts + 1, job.claimed.max_attempts)
+
+
+def collection() -> str:
+    """The id of the running job's collection, into which it writes; of the default one outside a worker."""
+    job = threads.running()
+    return DEFAULT_COLLECTION if job is None else job.claimed.collection
 
 
 #: Seconds between two writes of one job's progress.

@@ -88,3 +88,8 @@ def _edge(
 def set_suggest_min_chars(chars: int) -> None:
     """How long a text must be for an INSERT to start the jobs that read it."""
     store.run(sql["set_suggest_min_chars"], chars=chars)
+
+
+def media(path: str, *, collection: str) -> str:
+    """The id of the recording that a file is; a new one if there is none of that path in the collection."""
+    return str(store.value(sql["media"], path=path, collection=collection))

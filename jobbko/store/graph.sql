@@ -47,3 +47,11 @@ on conflict (source_id, target_id, kind) do nothing
 
 -- name: set_suggest_min_chars
 update graph_setting set suggest_min_chars = %(chars)s where suggest_min_chars <> %(chars)s
+
+-- name: media
+-- The recording of that file, made if it is new.
+insert into nodes (collection_node_id, kind, metadata)
+values (%(collection)s, 'media', jsonb_build_object('audio_path', %(path)s::text))
+on conflict (collection_node_id, (metadata ->> 'audio_path')) where kind = 'media' and metadata ? 'audio_path'
+    do update set updated_at = nodes.updated_at
+returning id

@@ -13,6 +13,9 @@ from jobbko.store.cleaning import Jsonb
 
 sql = store.queries("queue.sql")
 
+#: Whatever belongs to none that is named belongs here; there from the first migration on.
+DEFAULT_COLLECTION = "00000000-0000-0000-0000-000000000001"
+
 #: Tries to add a job whose equal is just being claimed by a worker.
 EQUAL_TRIES = 3
 
