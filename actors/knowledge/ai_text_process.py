@@ -26,8 +26,8 @@ _FACT = {
     "type": "object",
     "required": ["fact", "quote"],
     "properties": {
-        "fact": {"type": "string", "minLength": 1, "maxLength": 1000},
-        "quote": {"type": "string", "minLength": 1, "maxLength": 2000},
+        "fact": {"type": "string", "maxLength": 2000},
+        "quote": {"type": "string", "maxLength": 2000},
     },
     "additionalProperties": False,
 }
@@ -38,7 +38,7 @@ def _schema(name: str, of: dict[str, Any]) -> dict[str, Any]:
 
 
 TEXT = _schema("text", {"type": "string", "minLength": 1, "maxLength": 200_000})
-FACTS = _schema("facts", {"type": "array", "items": _FACT, "maxItems": 100})
+FACTS = _schema("facts", {"type": "array", "items": _FACT, "maxItems": 500})
 
 
 @actor(priority=10, dedupe=True)
@@ -68,7 +68,7 @@ def result(action: str, answer: Answer, source: str) -> tuple[str, dict[str, Any
     """The text and, for facts, the data. Charged("invalid") for nothing, and for a mended text of another length."""
     if action == "extract_facts":
         given = answer.data["facts"]
-        facts = [each for each in given if quotes.found(each["quote"], source)][:MOST_FACTS]
+        facts = [each for each in given if each["fact"].strip() and quotes.found(each["quote"], source)][:MOST_FACTS]
         return "\n".join(each["fact"].strip() for each in facts), {"facts": facts, "unfounded": len(given) - len(facts)}
     text = only_known(answer.data["text"], source).strip()
     if not text:

@@ -17,7 +17,7 @@ from jobbko.store.derived import Made, Subject
 from jobbko.store.transcripts import Segment
 
 _LINE = {"type": "integer"}
-_TEXT = {"type": "string", "minLength": 1, "maxLength": 1000}
+_TEXT = {"type": "string", "maxLength": 2000}
 _DECISION = {
     "type": "object",
     "required": ["text", "line"],
@@ -36,8 +36,8 @@ SCHEMA = {
     "properties": {
         "title": {"type": "string", "minLength": 1, "maxLength": 300},
         "summary": {"type": "string", "minLength": 1, "maxLength": 10_000},
-        "decisions": {"type": "array", "items": _DECISION, "maxItems": 100},
-        "actions": {"type": "array", "items": _ACTION, "maxItems": 100},
+        "decisions": {"type": "array", "items": _DECISION, "maxItems": 500},
+        "actions": {"type": "array", "items": _ACTION, "maxItems": 500},
     },
     "additionalProperties": False,
 }

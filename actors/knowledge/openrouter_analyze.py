@@ -25,7 +25,7 @@ SHORTEST_CHAPTER = 10
 _CHAPTER = {
     "type": "object",
     "required": ["start", "title"],
-    "properties": {"start": {"type": "number"}, "title": {"type": "string", "minLength": 1, "maxLength": 200}},
+    "properties": {"start": {"type": "number"}, "title": {"type": "string", "maxLength": 2000}},
     "additionalProperties": False,
 }
 SCHEMA = {
@@ -36,7 +36,7 @@ SCHEMA = {
         "summary": {"type": "string", "minLength": 1, "maxLength": 5000},
         "topics": proposals.TOPICS,
         "people": proposals.PEOPLE,
-        "chapters": {"type": "array", "items": _CHAPTER, "maxItems": 200},
+        "chapters": {"type": "array", "items": _CHAPTER, "maxItems": 1000},
     },
     "additionalProperties": False,
 }
@@ -86,7 +86,7 @@ def chapters(given: list[dict[str, Any]], segments: list[Segment]) -> list[dict[
     kept: list[dict[str, Any]] = []
     for each in sorted(given, key=lambda chapter: float(chapter["start"])):
         if not 0 <= each["start"] < last or not each["title"].strip():
-            continue
+            continue  # it is left out, and an answer that was paid for is not lost to it
         start = min((segment.start_ms / 1000 for segment in segments), key=lambda at: abs(at - each["start"]))
         if not kept or start - kept[-1]["start"] >= SHORTEST_CHAPTER:
             kept.append({"start": start, "title": each["title"].strip()})

@@ -21,8 +21,8 @@ _CLAIM = {
     "type": "object",
     "required": ["claim", "quote"],
     "properties": {
-        "claim": {"type": "string", "minLength": 1, "maxLength": 1000},
-        "quote": {"type": "string", "minLength": 1, "maxLength": 2000},
+        "claim": {"type": "string", "maxLength": 2000},
+        "quote": {"type": "string", "maxLength": 2000},
     },
     "additionalProperties": False,
 }
@@ -31,8 +31,8 @@ SCHEMA = {
     "required": ["notes", "claims", "questions"],
     "properties": {
         "notes": {"type": "string", "minLength": 1, "maxLength": 10_000},
-        "claims": {"type": "array", "items": _CLAIM, "maxItems": 20},
-        "questions": {"type": "array", "items": {"type": "string", "maxLength": 500}, "maxItems": 20},
+        "claims": {"type": "array", "items": _CLAIM, "maxItems": 500},
+        "questions": {"type": "array", "items": {"type": "string", "maxLength": 2000}, "maxItems": 500},
     },
     "additionalProperties": False,
 }
@@ -51,7 +51,9 @@ def research_clip(clip_node_id: str) -> dict[str, Any]:
     notes = only_known(answer.data["notes"], f"{address} {node.content}").strip()
     if not notes:
         raise Charged("invalid", "the model's notes are empty")
-    claims = [each for each in answer.data["claims"] if quotes.found(each["quote"], node.content)]
+    claims = [
+        each for each in answer.data["claims"] if each["claim"].strip() and quotes.found(each["quote"], node.content)
+    ]
     questions = [each.strip() for each in dict.fromkeys(answer.data["questions"]) if each.strip()][:5]
     data = {"claims": claims[:8], "questions": questions, "sources": [address] if address else []}
     with completion() as done:

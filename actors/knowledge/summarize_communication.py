@@ -17,7 +17,7 @@ from jobbko.store.derived import Made, Subject
 _POINT = {
     "type": "object",
     "required": ["text", "line"],
-    "properties": {"text": {"type": "string", "minLength": 1, "maxLength": 1000}, "line": {"type": "integer"}},
+    "properties": {"text": {"type": "string", "maxLength": 2000}, "line": {"type": "integer"}},
     "additionalProperties": False,
 }
 SCHEMA = {
@@ -26,7 +26,7 @@ SCHEMA = {
     "properties": {
         "title": {"type": "string", "minLength": 1, "maxLength": 300},
         "summary": {"type": "string", "minLength": 1, "maxLength": 10_000},
-        "points": {"type": "array", "items": _POINT, "maxItems": 50},
+        "points": {"type": "array", "items": _POINT, "maxItems": 500},
     },
     "additionalProperties": False,
 }

@@ -19,13 +19,14 @@ _NAMED = {
     "type": "object",
     "required": ["name", "quote"],
     "properties": {
-        "name": {"type": "string", "minLength": 1, "maxLength": 200},
-        "quote": {"type": "string", "maxLength": 1000},
+        "name": {"type": "string", "maxLength": 2000},
+        "quote": {"type": "string", "maxLength": 2000},
     },
     "additionalProperties": False,
 }
-#: What a model is asked for, whichever job asks.
-TOPICS = {"type": "array", "items": _NAMED, "maxItems": 30}
+#: What a model is asked for, whichever job asks. Wide bounds: one name that is none is dropped, and an answer that was
+#: paid for is not lost to it.
+TOPICS = {"type": "array", "items": _NAMED, "maxItems": 500}
 PEOPLE = TOPICS
 
 

@@ -67,6 +67,7 @@ def test_a_second_run_asks_nobody_and_writes_no_second_minutes(meeting, says):
 
 def test_a_point_without_a_line_is_dropped_and_a_stranger_is_nobody(meeting, says):
     wrong = [{"text": "Buy paper", "line": line, "who": "", "due": ""} for line in (0, 4, -1)]
+    wrong.append({"text": " ", "line": 1, "who": "", "due": ""})
     stranger = {"text": "Order the poster", "line": 2, "who": "Napoleon", "due": "Monday"}
     says({**ANSWER, "decisions": [], "actions": [*wrong, stranger]})
 

@@ -81,6 +81,7 @@ def test_chapters_are_in_order_inside_the_recording_at_a_segment_and_not_on_top_
         (9999, "after"),
         (2, "A"),
         (4, "A again"),
+        (9, ""),
         (29, "B"),
         (1, " "),
     ]

@@ -37,11 +37,14 @@ def test_a_claim_without_its_quotation_and_a_link_to_elsewhere_are_dropped(artic
         {
             "notes": "See [here](https://evil.example/?q=1) or https://evil.example/x or <b>bold</b>"
             " ![](https://example.org/tides.png)[run](javascript:alert(1)).",
-            "claims": [{"claim": "It is 190.", "quote": "The tide in Bergen rises 190 centimetres."}],
+            "claims": [
+                {"claim": "It is 190.", "quote": "The tide in Bergen rises 190 centimetres."},
+                {"claim": " ", "quote": "The tide in Bergen rises 90 centimetres."},
+            ],
             "questions": ["a", "a", " ", "b", "c", "d", "e", "f"],
         }
     )
-    assert research_clip(article)["unfounded"] == 1
+    assert research_clip(article)["unfounded"] == 2
 
     assert payload(article)["claims"] == []
     assert payload(article)["questions"] == ["a", "b", "c", "d", "e"]

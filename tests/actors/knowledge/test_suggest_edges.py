@@ -41,9 +41,10 @@ def test_what_does_not_stand_in_the_text_is_dropped(article, says):
     invented = {"name": "whales", "quote": "whales come into the fjord with every tide"}
     wrong_number = {"name": "height", "quote": "The tide in Bergen rises 190 centimetres"}
     stranger = {"name": "Roald Amundsen", "quote": "Johan Falk measured it in 1887"}
-    says({"topics": [invented, wrong_number, TIDES], "people": [stranger]})
+    nameless = {**TIDES, "name": ""}
+    says({"topics": [invented, wrong_number, nameless, TIDES], "people": [stranger]})
 
-    assert suggest_edges(article)["unfounded"] == 3
+    assert suggest_edges(article)["unfounded"] == 4
     assert [title for _, title, _, _ in edges(article)] == ["tides"]
 
 

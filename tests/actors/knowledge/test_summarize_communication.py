@@ -75,7 +75,9 @@ def test_a_second_run_asks_nobody_and_a_conversation_that_went_on_is_summarised_
 
 
 def test_a_meeting_is_summarised_from_its_transcript(speech, says):
-    asked = says({**ANSWER, "points": [{"text": "Liberty", "line": 2}, {"text": "nowhere", "line": 99}]})
+    asked = says(
+        {**ANSWER, "points": [{"text": "Liberty", "line": 2}, {"text": "nowhere", "line": 99}, {"text": "", "line": 1}]}
+    )
 
     assert summarize_communication(speech)["points"] == 1
     assert "[2] upon this continent, a new nation" in asked[0]
