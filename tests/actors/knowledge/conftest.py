@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from broker import broker
+from jobbko.cli.migrate import publish
 from jobbko.store import graph
 from jobbko.testing.gateway import ScriptedGateway, completion
 from tests.actors.knowledge.writing import collection_node, recording
@@ -68,4 +68,4 @@ def article(collection: str) -> str:
 @pytest.fixture
 def published(database: str) -> None:
     """What a worker does when it starts, so that jobs can be sent by SQL."""
-    broker.job_types.publish()
+    publish()
