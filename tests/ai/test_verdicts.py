@@ -140,7 +140,7 @@ def usable(verdict: Verdict | None) -> None:
 
 
 @pytest.mark.parametrize("provider", ["openai", "openrouter", "anthropic", "cli", "somebody"])
-@pytest.mark.parametrize("status", [None, 0, 200, 204, 302, 400, 402, 403, 404, 429, 500, 503, 999])
+@pytest.mark.parametrize("status", [None, 0, 200, 302, 400, 403, 429, 500, 999])
 def test_junk_is_judged_too(provider, status):
     for body in JUNK:
         for headers in HEADERS:

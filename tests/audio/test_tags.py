@@ -127,6 +127,7 @@ def compressed(name: bytes, text: bytes) -> bytes:
     return name + syncsafe(len(data)) + b"\x00\x09" + data
 
 
+@pytest.mark.slow
 def test_reads_a_compressed_tag_but_does_not_unpack_gigabytes(tone, tmp_path):
     sound = sounds.put(tmp_path / "plain.mp3", sounds.sine(0.2)).read_bytes()
     path = tmp_path / "a.mp3"

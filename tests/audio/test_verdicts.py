@@ -174,6 +174,7 @@ def test_a_large_cover_does_not_stand_before_the_sound(tmp_path):
     assert (round(decoded.seconds, 2), decoded.failed) == (4, False)
 
 
+@pytest.mark.slow
 def test_no_name_is_too_strange(tmp_path):
     """Short files, so that the verdict proves that the sound was decoded and nothing else happens."""
     short = sounds.put(tmp_path / "short.mp3", sounds.sine(1)).read_bytes()

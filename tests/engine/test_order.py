@@ -6,6 +6,7 @@ import threading
 import uuid
 
 import dramatiq
+import pytest
 
 from jobbko import settings, store
 from jobbko.store import queue
@@ -191,6 +192,7 @@ def test_jobs_that_need_a_closed_gate_wait_and_hold_up_nobody(broker):
         until(lambda: done == ["free", "gated"])
 
 
+@pytest.mark.slow
 def test_one_job_beside_fifty_thousand_of_another_collection_starts_within_two_claims(broker):
     big, small = str(uuid.uuid4()), str(uuid.uuid4())
     for id in (big, small):

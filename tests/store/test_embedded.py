@@ -16,6 +16,8 @@ from jobbko.store import cluster, embedded, installation
 from tests.store.processes import answer, answers, keeper_of, kill, new_place, server, stopped, user
 from tests.waiting import until
 
+pytestmark = pytest.mark.slow  # real servers, started and killed
+
 
 @pytest.fixture(scope="module")
 def made():

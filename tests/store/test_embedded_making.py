@@ -9,6 +9,8 @@ import pytest
 from tests.store.processes import answer, answers, arrived, arriving, kill, stopped, user
 from tests.waiting import until
 
+pytestmark = pytest.mark.slow  # real servers, started and killed
+
 
 def test_the_first_makes_a_durable_server_without_a_port(nowhere):
     with user(nowhere) as first:

@@ -18,6 +18,8 @@ from jobbko.store import cluster, embedded, installation
 from tests.store.processes import stopped
 from tests.waiting import until
 
+pytestmark = pytest.mark.slow  # real servers, started and killed
+
 
 @pytest.fixture
 def place(monkeypatch):

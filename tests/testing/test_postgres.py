@@ -4,10 +4,13 @@ import sys
 from pathlib import Path
 
 import psycopg2
+import pytest
 
 from jobbko.testing import postgres
 from tests.store.processes import kill
 from tests.waiting import until
+
+pytestmark = pytest.mark.slow  # real servers, started and killed
 
 RUN = """
 import sys

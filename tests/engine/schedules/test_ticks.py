@@ -17,6 +17,7 @@ from tests.engine.conftest import statuses
 from tests.engine.schedules.conftest import START, declare, process, ticks, work_is_done
 
 
+@pytest.mark.slow
 def test_two_schedulers_that_are_started_again_at_every_tick_send_each_tick_once(broker, clock):
     declare("*/5 * * * *")
     process(broker).schedule()
