@@ -7,8 +7,8 @@ READY   = $(VENV)/.ready
 # dramatiq-pg asks for dramatiq<2; the engine also runs on the 2.x line, and this proves it.
 VENV2   = .venv-dramatiq2
 READY2  = $(VENV2)/.ready
-# Most of a quick test is waiting for a thread or a disk: three processes keep two cores busy.
-SIDE_BY_SIDE = --numprocesses 3 --dist worksteal
+# Most of a quick test is waiting for a thread or a disk: four processes keep two cores busy.
+SIDE_BY_SIDE = --numprocesses 4 --dist worksteal
 
 .DEFAULT_GOAL = help
 .PHONY: help demo up test quick slow lint types test-dramatiq2 bench bench-once dist clean
