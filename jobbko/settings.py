@@ -33,6 +33,14 @@ def _money(name: str) -> Decimal | None:
     return value
 
 
+def _one_of(name: str, *choices: str) -> str:
+    """The first choice if nothing is set."""
+    raw = os.environ.get(name, "").strip() or choices[0]
+    if raw not in choices:
+        raise UserError(f"{name}={raw!r} must be one of {', '.join(choices)}; leave it unset for {choices[0]}.")
+    return raw
+
+
 def _names(name: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in os.environ.get(name, "").split(",") if part.strip())
 
@@ -82,6 +90,24 @@ NOTIFY_URL = os.environ.get("JOBBKO_NOTIFY_URL", "")
 #: Sent with each request; the services ask for a way to reach whoever runs the program.
 CONTACT = os.environ.get("JOBBKO_CONTACT", "")
 
+#: Folders that jobs may read files from when a payload names a path, separated by ":"; unset, any that the worker may
+#: read. The music library's roots are always among them.
+MEDIA_ROOTS = tuple(Path(part) for part in os.environ.get("JOBBKO_MEDIA_ROOTS", "").split(":") if part)
+#: Where recordings are transcribed: an OpenAI-compatible server, up to its /v1, and the model that it is asked for. Its
+#: key, if it wants one, is in JOBBKO_WHISPER_KEY.
+WHISPER_URL = os.environ.get("JOBBKO_WHISPER_URL", "")
+WHISPER_MODEL = os.environ.get("JOBBKO_WHISPER_MODEL", "whisper-1")
+#: A second server, of low priority, for while somebody is in a call; unset, the first is asked to take fewer threads.
+WHISPER_LOW_URL = os.environ.get("JOBBKO_WHISPER_LOW_URL", "")
+#: Seconds of sound in one request, at most; and how many seconds the server may take for one of them.
+WHISPER_PIECE = _number("JOBBKO_WHISPER_PIECE", 600, minimum=5)
+WHISPER_PATIENCE = _number("JOBBKO_WHISPER_PATIENCE", 6, minimum=0.1)
+#: LiveKit, whose calls must not stutter because a recording is transcribed beside them.
+LIVEKIT_URL = os.environ.get("JOBBKO_LIVEKIT_URL", "")
+LIVEKIT_KEY = os.environ.get("JOBBKO_LIVEKIT_KEY", "")
+LIVEKIT_SECRET = os.environ.get("JOBBKO_LIVEKIT_SECRET", "")
+#: auto asks LiveKit; low or full decides by itself how many threads speech recognition takes.
+GOVERNOR = _one_of("JOBBKO_GOVERNOR", "auto", "low", "full")
 
 #: Characters from which on a new text in `nodes` starts the jobs that read it; `jobbko migrate` tells the database.
 SUGGEST_MIN_CHARS = int(_number("JOBBKO_SUGGEST_MIN_CHARS", 200))

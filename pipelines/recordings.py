@@ -1,4 +1,4 @@
-"""What follows the transcript of a recording: analysis, topics and vectors, and what its kind asks for."""
+"""A recording is transcribed, and what follows its transcript: analysis, vectors, and what its kind asks for."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from actors.knowledge.meeting_summarize import meeting_summarize
 from actors.knowledge.openrouter_analyze import openrouter_analyze
 from actors.knowledge.srt_parse import srt_parse
 from actors.knowledge.suggest_edges import suggest_edges
+from actors.knowledge.whisper_transcribe import whisper_transcribe
 from broker import follows
 from pipelines import chain
 
@@ -22,6 +23,12 @@ def transcribed(path: str, media_node_id: str) -> pipeline:
     return pipeline([srt_parse.message(path=path, media_node_id=media_node_id)])
 
 
+def episode(audio_path: str, media_node_id: str | None = None, language: str | None = None) -> pipeline:
+    """Transcribe a recording; then what `heard` says of its node's kind: media, meeting or dictation."""
+    return pipeline([whisper_transcribe.message(audio_path=audio_path, media_node_id=media_node_id, language=language)])
+
+
+@follows(whisper_transcribe)
 @follows(srt_parse)
 def heard(result: dict[str, Any]) -> Iterator[pipeline]:
     """What a new transcript is followed by; beside the analysis the vectors, which need no answer of it.

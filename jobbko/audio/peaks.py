@@ -6,14 +6,14 @@ https://github.com/bbc/audiowaveform/blob/master/doc/DataFormat.md
 from __future__ import annotations
 
 import hashlib
-import os
 import struct
 import subprocess
 import tempfile
 from dataclasses import dataclass
 
+from jobbko.audio import media
 from jobbko.audio.decoding import die_with_parent, ffmpeg
-from jobbko.errors import Charged, Missing
+from jobbko.errors import Charged
 
 #: Samples a second, and how many of them make a pair of peaks: twenty pairs a second.
 RATE, PER_PAIR = 8000, 400
@@ -42,14 +42,19 @@ class Peaks:
 
 def peaks(path: str) -> Peaks:
     """Of the first sound track, mono. Missing if there is no file; Charged("invalid") if there is no sound in it."""
-    if not os.path.isfile(path):
-        raise Missing(f"{path} is no file")
+    with media.opened(path) as file:
+        return _peaks(path, file)
+
+
+def _peaks(path: str, file: media.Media) -> Peaks:
     command = [ffmpeg(), "-nostdin", "-v", "error", "-threads", "1", "-protocol_whitelist", "file,pipe"]
-    command += ["-i", f"file:{path}", "-map", "0:a:0", "-t", str(LONGEST), "-ac", "1", "-ar", str(RATE)]
+    command += ["-i", file.source, "-map", "0:a:0", "-t", str(LONGEST), "-ac", "1", "-ar", str(RATE)]
     command += ["-f", "s16le", "-"]
     pairs, digest, samples = bytearray(), hashlib.sha256(), 0
     with tempfile.TemporaryFile() as messages:
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=messages, preexec_fn=die_with_parent) as process:
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=messages, pass_fds=(file.fd,), preexec_fn=die_with_parent
+        ) as process:
             assert process.stdout is not None
             while block := process.stdout.read(_BLOCK * PER_PAIR * 2):  # all of it, but for the last
                 digest.update(block)

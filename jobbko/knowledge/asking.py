@@ -52,12 +52,20 @@ def wording(job: str, package: str, collection: str) -> Wording:
     """
     metadata = graph.metadata(collection)
     own = _table(metadata.get("prompts")).get(job)
-    names = metadata.get("names")
-    listed = ", ".join(str(name)[:80] for name in names[:MOST_NAMES]) if isinstance(names, list) else ""
+    listed = _listed(metadata.get("names"))
     if isinstance(own, str) and own.strip():
         name = f"{job}:{hashlib.sha256(own.encode()).hexdigest()[:8]}"
         return Wording(job, own, name, listed)
     return Wording(job, load(package, f"{job}.md"), job, listed)
+
+
+def names(collection: str) -> str:
+    """The names in the collection's metadata, with commas between them; "" if it has none."""
+    return _listed(graph.metadata(collection).get("names"))
+
+
+def _listed(given: Any) -> str:
+    return ", ".join(str(name)[:80] for name in given[:MOST_NAMES]) if isinstance(given, list) else ""
 
 
 def _table(given: Any) -> dict[str, Any]:
