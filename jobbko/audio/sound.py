@@ -62,11 +62,14 @@ class Piece:
 
 
 @contextlib.contextmanager
-def decoded(path: str) -> Iterator[Sound]:
-    """The first sound track. Missing if there is no file, Charged("invalid") if ffmpeg finds no sound in it."""
+def decoded(path: str, *, upload: bool = False) -> Iterator[Sound]:
+    """The first sound track. upload: of a file that we wrote ourselves, wherever it lies.
+
+    Missing if there is no file, Charged("invalid") if ffmpeg finds no sound in it.
+    """
     import numpy
 
-    with media.opened(path) as file, tempfile.TemporaryFile() as raw:
+    with media.opened(path, ours=upload) as file, tempfile.TemporaryFile() as raw:
         said = _decode(file, raw.fileno())
         size = os.fstat(raw.fileno()).st_size // 2 * 2
         if not size:

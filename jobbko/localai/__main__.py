@@ -6,7 +6,6 @@ and who waited for its answer finds the connection broken. PARENT is the process
 
 from __future__ import annotations
 
-import ctypes
 import os
 import signal
 import sys
@@ -16,14 +15,13 @@ from jobbko.localai import models
 from jobbko.localai.embeddings import Embeddings
 from jobbko.localai.front import HOST, Front
 from jobbko.localai.llama import Llama
-
-_PR_SET_PDEATHSIG = 1
+from jobbko.localai.process import die_with
 
 
 def main(port: int, parent: int) -> None:
     """UserError if the port is taken, or a model cannot be loaded."""
     if parent:
-        _die_with(parent)
+        die_with(parent)
     # At once: there is nothing to save, and a signal would have to wait for llama.cpp otherwise.
     for each in (signal.SIGTERM, signal.SIGINT):
         signal.signal(each, signal.SIG_DFL)
@@ -34,13 +32,6 @@ def main(port: int, parent: int) -> None:
     front.llama = Llama(models.chat())
     front.embeddings = Embeddings(models.embedding())
     front.serve_forever()
-
-
-def _die_with(parent: int) -> None:
-    """Ask the kernel to kill this process when the one that started it ends, however it ends: prctl(2)."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it died before the line above
-        os._exit(1)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import http.client
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -20,6 +22,7 @@ from jobbko.localai.models import Model
 
 #: Seconds that a model may take to load from a slow disk.
 PATIENCE = 600
+_PR_SET_PDEATHSIG = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,27 +70,41 @@ def running(port: int = 0, output: int | IO[bytes] | None = None) -> Iterator[Ru
     UserError if the model cannot be had or loaded; what the server said about that is in the output.
     """
     model, port = models.chat(), port or free_port()
-    process = subprocess.Popen(
-        program(port, os.getpid()), stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
-    )
-    try:
-        _wait_until_ready(process, port)
+    with serving(program(port, os.getpid()), port, "local model server", output) as process:
         yield Running(process, url(port), environment(port, model))
+
+
+@contextlib.contextmanager
+def serving(
+    program: list[str], port: int, name: str, output: int | IO[bytes] | None
+) -> Iterator[subprocess.Popen[bytes]]:
+    """The program as a process, as soon as it answers on the port and until the end of the block."""
+    process = subprocess.Popen(program, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True)
+    try:
+        _wait_until_ready(process, port, name)
+        yield process
     finally:
         process.kill()  # there is nothing that it would have to finish
         process.wait()
 
 
-def _wait_until_ready(process: subprocess.Popen[bytes], port: int) -> None:
+def _wait_until_ready(process: subprocess.Popen[bytes], port: int, name: str) -> None:
     """It listens before it has loaded its models, so all but the first moment of the wait is one request."""
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         if (code := process.poll()) is not None:
-            raise UserError(f"The local model server ended with code {code} before it was ready.")
+            raise UserError(f"The {name} ended with code {code} before it was ready.")
         connection = http.client.HTTPConnection(HOST, port, timeout=PATIENCE)
         with contextlib.closing(connection), contextlib.suppress(OSError, http.client.HTTPException):
             connection.request("GET", "/health")
             if connection.getresponse().status == 200:
                 return
         time.sleep(0.05)
-    raise UserError(f"The local model server was not ready within {PATIENCE} s.")
+    raise UserError(f"The {name} was not ready within {PATIENCE} s.")
+
+
+def die_with(parent: int) -> None:
+    """Ask the kernel to kill this process when the one that started it ends, however it ends: prctl(2)."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it died before the line above
+        os._exit(1)
